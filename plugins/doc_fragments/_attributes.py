@@ -1,0 +1,20 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the attributes of the collection's modules mean, said once. Private to the collection."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Each module only states how far it supports an attribute."""
+
+    DOCUMENTATION = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) and tell truthfully what would change, without changing anything.
+  diff_mode:
+    description: Returns what changed, or in C(check_mode) what would change, per field in diff format.
+  idempotent:
+    description: When run a second time with the same options and nothing changed meanwhile, reports no change.
+"""

@@ -1,0 +1,41 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pure core for playbooks: where the vPODs lie, and what every device should be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
+from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+
+
+def desired_of(declaration: Any, allocations: Any) -> Any:
+    """What every device should be, given the declaration and what is allocated now."""
+    try:
+        parsed = parse_declaration(declaration)
+        return desired(parsed, place(parsed, allocations))
+    except DeclarationError as error:
+        raise AnsibleFilterError("; ".join(error.problems)) from None
+
+
+def problems_of(declaration: Any) -> list[str]:
+    """Everything that is wrong with a declaration, one sentence each; empty for a good one."""
+    try:
+        parsed = parse_declaration(declaration)
+        place(parsed, {})
+    except DeclarationError as error:
+        return error.problems
+    return []
+
+
+class FilterModule:
+    """Filters of the collection."""
+
+    def filters(self) -> dict[str, Any]:
+        """Name to function."""
+        return {"desired": desired_of, "problems": problems_of}

@@ -1,0 +1,143 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Inventory plugin: one pods.yml gives every host, group, address, switch port and VLAN."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: pods
+short_description: IPU pods as declared in pods.yml
+version_added: 0.1.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Reads one file, C(pods.yml) or C(*.pods.yml), in which the owner declares pods, V-IPU controllers, clusters and
+    vPODs, and derives every host, group, address and switch port from it.
+  - Refuses a file that contradicts itself and says everything that is wrong at once, each with its key path.
+  - IPU-Machines are appliances. They are in the inventory for their variables, no play runs on them.
+  - The whole declaration stands in the variable C(ipu_pod_declaration) of the group C(ipu_pods).
+notes:
+  - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(poplar_servers), C(ipu_machines) and
+    C(vipu_controllers). Beside them one group a pod, named as the pod, C(cluster_NAME) and C(vpod_NAME)."
+  - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
+    C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
+  - "Host variables of a Poplar server: C(management_address), C(rnic_address), C(rnic_prefix), C(rnic_interface),
+    C(switch), C(switch_port) of the first RNIC, C(switch_ports) of both, C(rnic_vlan)."
+  - "Host variables of a ToR switch or of a controller with a host of its own: C(management_address)."
+  - "Every one of them has C(ipu_pod), C(lrack) and C(number), where it stands in a pod, and C(ansible_host)."
+options:
+  plugin:
+    description: Says that the file is for this plugin.
+    type: str
+    required: true
+    choices: [ipu.pod.pods]
+  schema:
+    description: The version of the file's format.
+    type: int
+    required: true
+    choices: [1]
+  pods:
+    description:
+      - Pod name to its fields.
+      - C(model) (required) is C(ipu-pod64) or C(bow-pod64).
+      - C(lrack) (1 to 254, default 1) is the logical rack number.
+      - C(addressing) is C(factory) (default, 10.1.x.z) or C(multi-rack) (10.x.lrack.z).
+      - C(poplar_servers) (1 to 4, default 1) is how many stand in the rack.
+      - C(rnic) holds C(interface) (name on the servers, default C(ens2f0)), C(vlan) (of RNICs that no vPOD has) and
+        C(mtu) (bytes). Without them, what is there is kept.
+      - C(tor) holds C(ipu_machine_order) (C(ascending), the default, or C(descending)), C(address) and C(mtu) (bytes,
+        of the ports; without it, what is there is kept).
+      - C(vlans) maps names to VLAN ids (2 to 4094) that server ports carry beside their tenant's.
+      - C(names) holds the templates C(ipu_machine), C(poplar_server) and C(tor_switch), of C({pod}), C({lrack}) and
+        C({n}).
+      - C(overrides) maps a device's name to the host variables that differ from what would be derived.
+    type: dict
+    required: true
+  controllers:
+    description:
+      - V-IPU controller name to its fields, either C(host) (a Poplar server's name) or C(address) (of a host of its
+        own, which then has the controller's name).
+      - C(mode) is C(insecure) (default) or C(secure), C(user_port) defaults to 8090, C(admin_port) to 8091.
+    type: dict
+    default: {}
+  clusters:
+    description:
+      - Cluster name to its fields, C(controller), C(pods) (in ILD order), C(topology) (C(mesh) or C(torus), default
+        what the controller does) and C(looped).
+    type: dict
+    default: {}
+  vpods:
+    description:
+      - vPOD name to its fields, C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
+        C(vlan), C(users), C(ipu_machines) (pins) and C(partitions).
+      - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable) and C(poplar_servers) (those that
+        use it, default all of the vPOD).
+    type: dict
+    default: {}
+"""
+
+EXAMPLES = r"""
+# pods.yml
+plugin: ipu.pod.pods
+schema: 1
+pods:
+  pod001: {model: bow-pod64, lrack: 1, addressing: multi-rack, poplar_servers: 4}
+controllers:
+  ctrl001: {host: pod001-poplar1}
+clusters:
+  c001: {controller: ctrl001, pods: [pod001], topology: torus}
+vpods:
+  alice:
+    cluster: c001
+    ipus: 16
+    vlan: 101
+    poplar_servers: [pod001-poplar1]
+    partitions:
+      train: {ipus: 16, reconfigurable: true}
+"""
+
+from typing import Any
+
+from ansible.errors import AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin
+
+from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import FOR_THE_SIMULATOR, parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._pod.hosts import (
+    CONTROLLERS,
+    EVERYTHING,
+    groups,
+    host_variables,
+    pod_groups,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+
+
+class InventoryModule(BaseInventoryPlugin):
+    """The thin shell: read the file, hand the derived hosts and groups to Ansible."""
+
+    NAME = "ipu.pod.pods"
+
+    def verify_file(self, path: str) -> bool:
+        """Only files that say by their name that they are for this plugin."""
+        return super().verify_file(path) and path.endswith(("pods.yml", "pods.yaml"))
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = False) -> None:
+        """Fill the inventory, or refuse the file with everything that is wrong with it."""
+        super().parse(inventory, loader, path, cache)
+        document = loader.load_from_file(path, cache="none")
+        try:
+            declaration = parse_declaration(document)
+        except DeclarationError as error:
+            raise AnsibleParserError("\n".join([f"{path} is refused:", *error.problems])) from None
+        inventory.add_group(EVERYTHING)
+        declared = {key: value for key, value in document.items() if key != FOR_THE_SIMULATOR}
+        inventory.set_variable(EVERYTHING, "ipu_pod_declaration", declared)
+        for host, variables in host_variables(declaration).items():
+            inventory.add_host(host)
+            for name, value in variables.items():
+                inventory.set_variable(host, name, value)
+        for group, members in {**pod_groups(declaration), **groups(declaration)}.items():
+            inventory.add_group(group)
+            for host in members:
+                inventory.add_host(host, group)
+        for child in (*pod_groups(declaration), CONTROLLERS):
+            inventory.add_child(EVERYTHING, child)

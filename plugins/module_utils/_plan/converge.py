@@ -1,0 +1,127 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read, plan, apply, read again: the course of every module that changes something. Check mode stops before apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Sequence
+
+from .steps import State, Step, diff_of, predict
+
+
+class Refused(Exception):
+    """The request is wrong or unsafe. Nothing was touched; the message is one sentence with place and remedy."""
+
+
+class DeviceError(Exception):
+    """A device or program did not answer, or answered with an error; the message says which and what it said."""
+
+
+class StepFailed(Exception):
+    """A step of a plan could not be carried out.
+
+    Args:
+        message: what the device or program said.
+        done: how many steps of the plan were carried out completely before it.
+    """
+
+    def __init__(self, message: str, done: int) -> None:
+        super().__init__(message)
+        self.done = done
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened, or in check mode: what would happen. ``after`` is None where it could not be read."""
+
+    before: State
+    after: State | None
+    steps: Sequence[Step]
+    failure: StepFailed | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything differs from before; after a failure that is what was read, not what was planned."""
+        return bool(self.steps) if self.failure is None else self.before != self.after
+
+    def result(self) -> dict[str, Any]:
+        """The outcome as a module returns it."""
+        result: dict[str, Any] = {
+            "changed": self.changed,
+            "before": self.before,
+            "after": self.after,
+            "diff": diff_of(self.steps),
+            "plan": [step.public() for step in self.steps],
+        }
+        if self.failure is not None:
+            result.update(_account(self.steps, self.failure))
+        return result
+
+
+def _account(steps: Sequence[Step], failure: StepFailed) -> dict[str, Any]:
+    """Which steps were done, which one failed and why, which were not tried."""
+    done, rest = steps[: failure.done], steps[failure.done :]
+    return {
+        "done": [step.public() for step in done],
+        "failed_step": dict(rest[0].public(), error=str(failure)) if rest else {"error": str(failure)},
+        "not_tried": [step.public() for step in rest[1:]],
+    }
+
+
+def converge(
+    read: Callable[[], State],
+    plan: Callable[[State], list[Step]],
+    apply: Callable[[Sequence[Step]], None],
+    check_mode: bool,
+) -> Outcome:
+    """Make the actual state what ``plan`` wants, or say what that would take.
+
+    Args:
+        read: reads the whole relevant state in one go.
+        plan: the pure function from actual state to ordered steps.
+        apply: carries the steps out in order; raises :class:`StepFailed`.
+        check_mode: stop before ``apply`` and predict instead.
+
+    Raises:
+        Refused: from ``plan``, before anything was touched.
+        DeviceError: from the first ``read``, before anything was touched.
+    """
+    before = read()
+    steps = plan(before)
+    if check_mode or not steps:
+        return Outcome(before, predict(before, steps), steps)
+    try:
+        apply(steps)
+    except StepFailed as failure:
+        return _read_again(read, before, steps, failure)
+    outcome = _read_again(read, before, steps, None)
+    if outcome.after is None:
+        return outcome
+    left = plan(outcome.after)
+    if left:
+        message = f"{left[0].kind} {left[0].name} is still not as wanted after the change: {left[0].reason}"
+        return Outcome(before, outcome.after, steps, StepFailed(message, done=len(steps)))
+    return outcome
+
+
+def _read_again(read: Callable[[], State], before: State, steps: Sequence[Step], failure: StepFailed | None) -> Outcome:
+    try:
+        return Outcome(before, read(), steps, failure)
+    except DeviceError as error:
+        first = f"{failure}; then " if failure else ""
+        done = failure.done if failure else len(steps)
+        return Outcome(before, None, steps, StepFailed(f"{first}the state could not be read again: {error}", done))
+
+
+def one_by_one(carry_out: Callable[[Step], None]) -> Callable[[Sequence[Step]], None]:
+    """An ``apply`` for devices that take one step at a time; ``carry_out`` raises :class:`DeviceError` to stop."""
+
+    def apply(steps: Sequence[Step]) -> None:
+        for number, step in enumerate(steps):
+            try:
+                carry_out(step)
+            except DeviceError as error:
+                raise StepFailed(str(error), done=number) from error
+
+    return apply

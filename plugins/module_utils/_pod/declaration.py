@@ -1,0 +1,190 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the document in pods.yml to a :class:`Declaration`: shape, defaults and the contradictions inside it."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from .consistency import contradictions
+from .model import POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .schema import Address, Choice, Flag, Integer, ListOf, MapOf, Problems, Record, Text
+
+SCHEMA = 1
+DEFAULT_NAMES = {"ipu_machine": "{pod}-ipum{n}", "poplar_server": "{pod}-poplar{n}", "tor_switch": "{pod}-tor"}
+
+NAME = Text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)")
+ENTITY = Text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)")
+MAC = Text(r"(?i)[0-9a-f]{2}(:[0-9a-f]{2}){5}", "a MAC address such as 0c:42:a1:00:01:01")
+PORT = Text(r"(?i)et(hernet)?\d+(/\d+)?", "a switch port such as Ethernet9/1")
+TEMPLATE = Text(
+    r"([A-Za-z0-9._-]|\{(pod|lrack|n)\})+", "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}"
+)
+VLAN = Integer(2, 4094)
+MTU = Integer(1280, 9216)
+IPUS = Integer(1, 1 << 20)
+
+OVERRIDES = Record(
+    {
+        "bmc_address": Address(),
+        "bmc_mac": MAC,
+        "gateway_address": Address(),
+        "gateway_mac": MAC,
+        "management_address": Address(),
+        "rnic_address": Address(),
+        "rnic_interface": NAME,
+        "rnic_mac": MAC,
+        "switch_port": PORT,
+        "switch_ports": ListOf(PORT),
+    }
+)
+POD = Record(
+    {
+        "model": Choice(tuple(sorted(POD_MODELS))),
+        "lrack": Integer(1, 254),
+        "addressing": Choice(("factory", "multi-rack")),
+        "poplar_servers": Integer(1, 4),
+        "rnic": Record({"interface": NAME, "vlan": VLAN, "mtu": MTU}),
+        "tor": Record(
+            {"ipu_machine_order": Choice(("ascending", "descending")), "address": Address(), "mtu": MTU},
+        ),
+        "names": Record(dict.fromkeys(DEFAULT_NAMES, TEMPLATE)),
+        "vlans": MapOf(NAME, VLAN),
+        "overrides": MapOf(NAME, OVERRIDES),
+    },
+    required=("model",),
+)
+CONTROLLER = Record(
+    {
+        "host": NAME,
+        "address": Address(),
+        "mode": Choice(("insecure", "secure")),
+        "user_port": Integer(1, 65535),
+        "admin_port": Integer(1, 65535),
+    }
+)
+CLUSTER = Record(
+    {"controller": NAME, "pods": ListOf(NAME), "topology": Choice(("mesh", "torus")), "looped": Flag()},
+    required=("controller", "pods"),
+)
+PARTITION = Record(
+    {
+        "ipus": IPUS,
+        "gcds": IPUS,
+        "replicas": IPUS,
+        "reconfigurable": Flag(),
+        "poplar_servers": ListOf(NAME),
+    },
+    required=("ipus",),
+)
+VPOD = Record(
+    {
+        "cluster": NAME,
+        "ipus": IPUS,
+        "vlan": VLAN,
+        "poplar_servers": ListOf(NAME),
+        "ipu_machines": ListOf(NAME),
+        "users": ListOf(ENTITY),
+        "partitions": MapOf(ENTITY, PARTITION),
+    },
+    required=("cluster", "ipus"),
+)
+DOCUMENT = Record(
+    {
+        "plugin": Text(),
+        "schema": Integer(SCHEMA, SCHEMA),
+        "pods": MapOf(NAME, POD),
+        "controllers": MapOf(NAME, CONTROLLER),
+        "clusters": MapOf(NAME, CLUSTER),
+        "vpods": MapOf(ENTITY, VPOD),
+    },
+    required=("schema", "pods"),
+)
+FOR_THE_SIMULATOR = "sim"
+
+
+def parse_declaration(document: Any) -> Declaration:
+    """Check a pods.yml document and give it its defaults.
+
+    Args:
+        document: the parsed YAML. The key ``sim`` belongs to the simulated pod and is not looked at.
+
+    Raises:
+        DeclarationError: with every problem that was found, each with its key path.
+    """
+    if isinstance(document, Mapping):
+        document = {key: value for key, value in document.items() if key != FOR_THE_SIMULATOR}
+    problems = Problems()
+    checked = DOCUMENT.check(document, "", problems)
+    problems.raise_if_any()
+    declaration = Declaration(
+        pods={name: _pod(name, fields or {}) for name, fields in checked["pods"].items()},
+        controllers={name: _controller(name, fields) for name, fields in checked.get("controllers", {}).items()},
+        clusters={name: _cluster(name, fields) for name, fields in checked.get("clusters", {}).items()},
+        vpods={name: _vpod(name, fields) for name, fields in checked.get("vpods", {}).items()},
+    )
+    for path, message in contradictions(declaration):
+        problems.add(path, message)
+    problems.raise_if_any()
+    return declaration
+
+
+def _pod(name: str, fields: Mapping[str, Any]) -> Pod:
+    rnic, tor = fields.get("rnic", {}), fields.get("tor", {})
+    return Pod(
+        name=name,
+        model=POD_MODELS[fields["model"]],
+        lrack=fields.get("lrack", 1),
+        addressing=fields.get("addressing", "factory"),
+        poplar_servers=fields.get("poplar_servers", 1),
+        rnic_interface=rnic.get("interface", "ens2f0"),
+        rnic_vlan=rnic.get("vlan"),
+        rnic_mtu=rnic.get("mtu"),
+        tor_address=tor.get("address"),
+        tor_mtu=tor.get("mtu"),
+        ipu_machine_order=tor.get("ipu_machine_order", "ascending"),
+        names=dict(DEFAULT_NAMES, **fields.get("names", {})),
+        vlans=fields.get("vlans", {}),
+        overrides=fields.get("overrides", {}),
+    )
+
+
+def _controller(name: str, fields: Mapping[str, Any]) -> Controller:
+    return Controller(
+        name=name,
+        host=fields.get("host"),
+        address=fields.get("address"),
+        mode=fields.get("mode", "insecure"),
+        user_port=fields.get("user_port", 8090),
+        admin_port=fields.get("admin_port", 8091),
+    )
+
+
+def _cluster(name: str, fields: Mapping[str, Any]) -> Cluster:
+    looped: bool | None = fields.get("looped")
+    return Cluster(name, fields["controller"], tuple(fields["pods"]), fields.get("topology"), looped)
+
+
+def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
+    partitions: dict[str, Mapping[str, Any]] = fields.get("partitions", {})
+    return Vpod(
+        name=name,
+        cluster=fields["cluster"],
+        ipus=fields["ipus"],
+        vlan=fields.get("vlan"),
+        poplar_servers=tuple(fields.get("poplar_servers", ())),
+        ipu_machines=tuple(fields.get("ipu_machines", ())),
+        users=tuple(fields.get("users", ())),
+        partitions=tuple(_partition(partition, values) for partition, values in partitions.items()),
+    )
+
+
+def _partition(name: str, fields: Mapping[str, Any]) -> Partition:
+    return Partition(
+        name=name,
+        ipus=fields["ipus"],
+        gcds=fields.get("gcds"),
+        replicas=fields.get("replicas"),
+        reconfigurable=fields.get("reconfigurable", False),
+        poplar_servers=tuple(fields.get("poplar_servers", ())),
+    )

@@ -1,0 +1,206 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``desired(declaration, placement)``: what every device should be, with one owner per port, NIC and V-IPU entity.
+
+The result is plain data in the shape of the modules' options, so that a role passes it on as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Sequence
+
+from .devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of
+from .model import Declaration, Partition, Pod, Vpod
+from .placement import cluster_agents
+
+POD_OWNER = "pod"
+AGENT_PORT = 8080
+
+Options = Dict[str, Any]
+
+
+def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Options]]:
+    """What every device should be.
+
+    Args:
+        declaration: the checked pods.yml.
+        placement: vPOD name to its IPU-Machines, from :func:`placement.place`.
+
+    Returns:
+        ``tor_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to module options.
+    """
+    devices = devices_of(declaration)
+    tenants = _tenants(declaration, placement)
+    return {
+        "tor_switches": {
+            device.name: _tor_switch(declaration, device, devices, tenants)
+            for device in devices.values()
+            if device.kind == TOR
+        },
+        "poplar_servers": {
+            device.name: _poplar_server(declaration, device, devices, tenants)
+            for device in devices.values()
+            if device.kind == POPLAR_SERVER
+        },
+        "vipu_controllers": {
+            controller.host_name: _vipu_controller(declaration, name, devices, placement)
+            for name, controller in declaration.controllers.items()
+        },
+    }
+
+
+def _tenants(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Vpod]:
+    """Which vPOD each IPU-Machine and Poplar server belongs to; a device that is missing belongs to its pod."""
+    tenants = {}
+    for vpod in declaration.vpods.values():
+        for name in (*vpod.poplar_servers, *placement.get(vpod.name, ())):
+            tenants[name] = vpod
+    return tenants
+
+
+def _owner(vpod: Vpod | None) -> str:
+    return f"vpod {vpod.name}" if vpod else POD_OWNER
+
+
+def _rnic_vlan(pod: Pod, vpod: Vpod | None) -> int | None:
+    """The VLAN of an RNIC: its tenant's, or its pod's; None keeps what is there."""
+    return vpod.vlan if vpod and vpod.vlan is not None else pod.rnic_vlan
+
+
+def _tor_switch(
+    declaration: Declaration, switch: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
+) -> Options:
+    pod = declaration.pods[switch.pod]
+    ports: list[Options] = []
+    names: dict[int, str] = {vlan: name for name, vlan in pod.vlans.items()}
+    for device in devices.values():
+        if device.facts.get("switch") != switch.name:
+            continue
+        vpod = tenants.get(device.name)
+        vlan = _rnic_vlan(pod, vpod)
+        if vlan is not None:
+            names.setdefault(vlan, f"vpod-{vpod.name}" if vpod and vlan == vpod.vlan else f"{pod.name}-rnic")
+        if device.kind == IPU_MACHINE:
+            ports.append(_ipu_machine_port(pod, device, vpod, vlan))
+        elif device.kind == POPLAR_SERVER:
+            ports.append(_server_port(pod, device, vpod, vlan))
+    return {"vlans": [{"vlan_id": vlan, "name": names[vlan]} for vlan in sorted(names)], "ports": ports}
+
+
+def _ipu_machine_port(pod: Pod, device: Device, vpod: Vpod | None, vlan: int | None) -> Options:
+    return {
+        "name": device.facts["switch_port"],
+        "owner": _owner(vpod),
+        "description": f"{device.name} RNIC",
+        "mode": None if vlan is None else "access",
+        "vlan": vlan,
+        "mtu": pod.tor_mtu,
+    }
+
+
+def _server_port(pod: Pod, device: Device, vpod: Vpod | None, vlan: int | None) -> Options:
+    """The port of a server's first RNIC: a trunk, untagged in the tenant's VLAN, that keeps the pod's other VLANs."""
+    return {
+        "name": device.facts["switch_port"],
+        "owner": _owner(vpod),
+        "description": f"{device.name} RNIC",
+        "mode": None if vlan is None else "trunk",
+        "native_vlan": vlan,
+        "allowed_vlans": None if vlan is None else sorted({vlan, *pod.vlans.values()}),
+        "mtu": pod.tor_mtu,
+    }
+
+
+def _poplar_server(
+    declaration: Declaration, server: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
+) -> Options:
+    pod, vpod = declaration.pods[server.pod], tenants.get(server.name)
+    interface = {
+        "name": server.facts["rnic_interface"],
+        "mac": server.facts.get("rnic_mac"),
+        "addresses": [f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}"],
+        "mtu": pod.rnic_mtu,
+    }
+    partitions = [partition for partition in vpod.partitions if _serves(partition, server)] if vpod else []
+    client = _vipu_client(declaration, vpod, devices) if vpod else None
+    return {
+        "owner": _owner(vpod),
+        "interfaces": [interface],
+        "vipu": client,
+        "partitions": [partition.name for partition in partitions],
+        "ipuof": [dict(client, name=partition.name) for partition in partitions] if client else [],
+        "peers": {
+            device.name: device.facts["rnic_address"]
+            for device in devices.values()
+            if device.kind == IPU_MACHINE and _reaches(server, device, tenants)
+        },
+    }
+
+
+def _reaches(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> bool:
+    """Whether a server and an IPU-Machine are to reach each other: same rack, same tenant (or both without one)."""
+    return machine.pod == server.pod and tenants.get(machine.name) == tenants.get(server.name)
+
+
+def _serves(partition: Partition, server: Device) -> bool:
+    return not partition.poplar_servers or server.name in partition.poplar_servers
+
+
+def _vipu_client(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> Options:
+    """Where a server of the vPOD finds its V-IPU controller."""
+    controller = declaration.controllers[declaration.clusters[vpod.cluster].controller]
+    return {
+        "api_host": devices[controller.host_name].facts["management_address"],
+        "api_port": controller.user_port,
+    }
+
+
+def _vipu_controller(
+    declaration: Declaration,
+    controller: str,
+    devices: Mapping[str, Device],
+    placement: Mapping[str, Sequence[str]],
+) -> Options:
+    clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller]
+    vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster in {cluster.name for cluster in clusters}]
+    return {
+        "name": controller,
+        "user_port": declaration.controllers[controller].user_port,
+        "admin_port": declaration.controllers[controller].admin_port,
+        "agents": [
+            {"name": name, "host": devices[name].facts["gateway_address"], "port": AGENT_PORT}
+            for cluster in clusters
+            for name in cluster_agents(declaration, cluster.name)
+        ],
+        "clusters": [
+            {
+                "name": cluster.name,
+                "agents": cluster_agents(declaration, cluster.name),
+                "topology": cluster.topology,
+                "ipu_link_domains": len(cluster.pods),
+                "looped": cluster.looped,
+            }
+            for cluster in clusters
+        ],
+        "allocations": [
+            {
+                "name": vpod.name,
+                "cluster": vpod.cluster,
+                "size": vpod.ipus,
+                "agents": list(placement[vpod.name]),
+            }
+            for vpod in vpods
+        ],
+        "partitions": [_partition(vpod, partition) for vpod in vpods for partition in vpod.partitions],
+    }
+
+
+def _partition(vpod: Vpod, partition: Partition) -> Options:
+    return {
+        "name": partition.name,
+        "allocation": vpod.name,
+        "size": partition.ipus,
+        "gcds": partition.gcds,
+        "replicas": partition.replicas,
+        "reconfigurable": partition.reconfigurable,
+    }

@@ -1,0 +1,83 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory that follows from a declaration: hosts with their variables, and the groups. Names are public API."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of
+from .model import Declaration
+from .placement import cluster_agents
+
+EVERYTHING = "ipu_pods"
+GROUP_OF_KIND = {
+    TOR: "tor_switches",
+    POPLAR_SERVER: "poplar_servers",
+    IPU_MACHINE: "ipu_machines",
+    CONTROLLER: "vipu_controllers",
+}
+CONTROLLERS = GROUP_OF_KIND[CONTROLLER]
+# An IPU-Machine is reached at its gateway, everything else at its management address.
+ADDRESS_OF_KIND = {IPU_MACHINE: "gateway_address"}
+
+
+def host_variables(declaration: Declaration) -> dict[str, dict[str, Any]]:
+    """Host name to its variables, in the order of the racks."""
+    vlans = _declared_vlans(declaration)
+    return {device.name: _variables(device, vlans.get(device.name)) for device in devices_of(declaration).values()}
+
+
+def pod_groups(declaration: Declaration) -> dict[str, list[str]]:
+    """One group a pod, named as the pod: its devices. All of them are children of :data:`EVERYTHING`."""
+    devices = devices_of(declaration).values()
+    return {group_name(pod): [device.name for device in devices if device.pod == pod] for pod in declaration.pods}
+
+
+def groups(declaration: Declaration) -> dict[str, list[str]]:
+    """The other groups. Those of :data:`GROUP_OF_KIND` always exist, even empty.
+
+    Beside them: ``cluster_NAME`` with the IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the
+    Poplar servers of a vPOD.
+    """
+    result: dict[str, list[str]] = {group: [] for group in GROUP_OF_KIND.values()}
+    for device in devices_of(declaration).values():
+        result[GROUP_OF_KIND[device.kind]].append(device.name)
+    for controller in declaration.controllers.values():
+        if controller.host_name not in result[CONTROLLERS]:
+            result[CONTROLLERS].append(controller.host_name)
+    for cluster in declaration.clusters.values():
+        controller_host = declaration.controllers[cluster.controller].host_name
+        result[group_name(f"cluster_{cluster.name}")] = [controller_host, *cluster_agents(declaration, cluster.name)]
+    for vpod in declaration.vpods.values():
+        result[group_name(f"vpod_{vpod.name}")] = list(vpod.poplar_servers)
+    return result
+
+
+def _declared_vlans(declaration: Declaration) -> dict[str, int]:
+    """The VLAN of each RNIC as far as the declaration alone tells: by pod, then by vPOD for servers and pins."""
+    vlans = {
+        device.name: vlan
+        for device in devices_of(declaration).values()
+        if device.kind in (POPLAR_SERVER, IPU_MACHINE)
+        for vlan in [declaration.pods[device.pod].rnic_vlan]
+        if vlan is not None
+    }
+    for vpod in declaration.vpods.values():
+        if vpod.vlan is not None:
+            vlans.update(dict.fromkeys((*vpod.poplar_servers, *vpod.ipu_machines), vpod.vlan))
+    return vlans
+
+
+def group_name(name: str) -> str:
+    """A name that Ansible accepts for a group: everything but letters, digits and ``_`` becomes ``_``."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def _variables(device: Device, vlan: int | None) -> dict[str, Any]:
+    variables = {name: value for name, value in device.facts.items() if value is not None}
+    if vlan is not None:
+        variables["rnic_vlan"] = vlan
+    variables["ansible_host"] = variables[ADDRESS_OF_KIND.get(device.kind, "management_address")]
+    return variables

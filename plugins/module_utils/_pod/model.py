@@ -1,0 +1,111 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The words of a pod as types: what a declaration holds once it has been checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+
+@dataclass(frozen=True)
+class PodModel:
+    """A product: how many IPU-Machines stand in one rack of it."""
+
+    name: str
+    machine: str
+    ipu_machines: int
+
+
+POD_MODELS = {
+    model.name: model for model in (PodModel("ipu-pod64", "IPU-M2000", 16), PodModel("bow-pod64", "Bow-2000", 16))
+}
+
+
+@dataclass(frozen=True)
+class Pod:
+    """One rack: IPU-Machines, Poplar servers and their ToR switch.
+
+    ``overrides`` maps a device's name to the host variables that differ from what would be derived.
+    ``vlans`` maps names (storage, control ...) to VLAN ids that server ports carry beside the tenant's.
+    ``rnic_vlan``, ``rnic_mtu`` and ``tor_mtu`` of None mean: keep what is there.
+    """
+
+    name: str
+    model: PodModel
+    lrack: int
+    addressing: str
+    poplar_servers: int
+    rnic_interface: str
+    rnic_vlan: int | None
+    rnic_mtu: int | None
+    tor_address: str | None
+    tor_mtu: int | None
+    ipu_machine_order: str
+    names: Mapping[str, str]
+    vlans: Mapping[str, int]
+    overrides: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A V-IPU controller: on a host of the pod (``host``) or on a host of its own (``address``)."""
+
+    name: str
+    host: str | None
+    address: str | None
+    mode: str
+    user_port: int
+    admin_port: int
+
+    @property
+    def host_name(self) -> str:
+        """The inventory host it runs on."""
+        return self.host or self.name
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The IPU-Machines of one or more pods, in ILD order, under one controller."""
+
+    name: str
+    controller: str
+    pods: tuple[str, ...]
+    topology: str | None
+    looped: bool | None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition inside a vPOD; ``poplar_servers`` empty means all servers of the vPOD."""
+
+    name: str
+    ipus: int
+    gcds: int | None
+    replicas: int | None
+    reconfigurable: bool
+    poplar_servers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vpod:
+    """A tenant's whole IPU-Machines with servers, VLAN and partitions. ``ipu_machines`` are pins, empty for none."""
+
+    name: str
+    cluster: str
+    ipus: int
+    vlan: int | None
+    poplar_servers: tuple[str, ...]
+    ipu_machines: tuple[str, ...]
+    users: tuple[str, ...]
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Everything in pods.yml."""
+
+    pods: Mapping[str, Pod]
+    controllers: Mapping[str, Controller]
+    clusters: Mapping[str, Cluster]
+    vpods: Mapping[str, Vpod]

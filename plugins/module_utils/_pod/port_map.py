@@ -1,0 +1,38 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ToR's port map: uplinks on 1 to 8, the IPU-Machines on 9 to 24, four servers with two ports each on 25 to 32."""
+
+from __future__ import annotations
+
+import re
+
+FIRST_IPU_MACHINE_PORT = 9
+LAST_IPU_MACHINE_PORT = 24
+FIRST_SERVER_PORT = 25
+PORTS_PER_SERVER = 2
+
+
+def port_name(number: int) -> str:
+    """The EOS name of the first lane of a front panel port."""
+    return f"Ethernet{number}/1"
+
+
+def canonical_port(name: str) -> str:
+    """One spelling for one port: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
+    match = re.fullmatch(r"(?i)et(?:hernet)?(\d+)(?:/(\d+))?", name)
+    if match is None:
+        raise ValueError(f"{name!r} is not a switch port such as Ethernet9/1")
+    return f"Ethernet{int(match.group(1))}/{int(match.group(2) or 1)}"
+
+
+def ipu_machine_port(number: int, order: str) -> str:
+    """The port of the RNIC of IPU-Machine ``number`` (1 to 16) in ``ascending`` or ``descending`` order."""
+    if order == "descending":
+        return port_name(LAST_IPU_MACHINE_PORT + 1 - number)
+    return port_name(FIRST_IPU_MACHINE_PORT - 1 + number)
+
+
+def poplar_server_ports(number: int) -> list[str]:
+    """The two ports of Poplar server ``number`` (1 to 4)."""
+    first = FIRST_SERVER_PORT + PORTS_PER_SERVER * (number - 1)
+    return [port_name(first + offset) for offset in range(PORTS_PER_SERVER)]

@@ -1,0 +1,107 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every device should be: one owner per port, and nothing said where nothing was declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
+
+
+def document(**vpods: Any) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "pods": {
+            "p": {"model": "bow-pod64", "poplar_servers": 2, "rnic": {"mtu": 9000}, "vlans": {"storage": 300}},
+        },
+        "controllers": {"v": {"host": "p-poplar1"}},
+        "clusters": {"c": {"controller": "v", "pods": ["p"], "topology": "torus"}},
+        "vpods": vpods,
+    }
+
+
+ALICE = {
+    "cluster": "c",
+    "ipus": 16,
+    "vlan": 101,
+    "poplar_servers": ["p-poplar2"],
+    "partitions": {"train": {"ipus": 8}, "serve": {"ipus": 4, "reconfigurable": True}},
+}
+
+
+def desired_of(**vpods: Any) -> dict[str, dict[str, Any]]:
+    declaration = parse_declaration(document(**vpods))
+    return desired(declaration, place(declaration, {}))
+
+
+def ports(**vpods: Any) -> dict[str, dict[str, Any]]:
+    return {port["name"]: port for port in desired_of(**vpods)["tor_switches"]["p-tor"]["ports"]}
+
+
+def test_a_port_belongs_to_its_vpod_or_to_its_pod() -> None:
+    owners = {name: port["owner"] for name, port in ports(alice=ALICE).items()}
+    assert [owners[f"Ethernet{n}/1"] for n in (9, 12, 13, 25, 27)] == [
+        "vpod alice",
+        "vpod alice",
+        "pod",
+        "pod",
+        "vpod alice",
+    ]
+
+
+def test_a_vpods_machine_is_in_its_vlan_and_its_server_carries_it_untagged_beside_storage() -> None:
+    wanted = ports(alice=ALICE)
+    assert (wanted["Ethernet9/1"]["mode"], wanted["Ethernet9/1"]["vlan"]) == ("access", 101)
+    server = wanted["Ethernet27/1"]
+    assert (server["mode"], server["native_vlan"], server["allowed_vlans"]) == ("trunk", 101, [101, 300])
+
+
+def test_what_is_not_declared_is_kept() -> None:
+    wanted = ports(alice=ALICE)
+    assert (wanted["Ethernet13/1"]["mode"], wanted["Ethernet13/1"]["vlan"], wanted["Ethernet13/1"]["mtu"]) == (
+        None,
+        None,
+        None,
+    )
+    assert (wanted["Ethernet25/1"]["mode"], wanted["Ethernet25/1"]["allowed_vlans"]) == (None, None)
+
+
+def test_the_switch_has_every_vlan_that_its_ports_use() -> None:
+    switch = desired_of(alice=ALICE)["tor_switches"]["p-tor"]
+    assert switch["vlans"] == [{"vlan_id": 101, "name": "vpod-alice"}, {"vlan_id": 300, "name": "storage"}]
+
+
+def test_a_server_gets_its_nic_its_controller_and_its_partitions() -> None:
+    server = desired_of(alice=ALICE)["poplar_servers"]["p-poplar2"]
+    assert server["interfaces"] == [{"name": "ens2f0", "mac": None, "addresses": ["10.1.5.102/24"], "mtu": 9000}]
+    assert server["vipu"] == {"api_host": "10.1.3.101", "api_port": 8090}
+    assert server["partitions"] == ["train", "serve"]
+    assert server["peers"] == {f"p-ipum{n}": f"10.1.5.{n}" for n in range(1, 5)}
+
+
+def test_a_server_without_vpod_reaches_the_machines_without_vpod() -> None:
+    server = desired_of(alice=ALICE)["poplar_servers"]["p-poplar1"]
+    assert server["vipu"] is None
+    assert list(server["peers"]) == [f"p-ipum{n}" for n in range(5, 17)]
+
+
+def test_a_partition_can_be_for_some_servers() -> None:
+    vpod = {**ALICE, "poplar_servers": ["p-poplar1", "p-poplar2"]}
+    vpod["partitions"] = {"one": {"ipus": 8, "poplar_servers": ["p-poplar1"]}, "all": {"ipus": 8}}
+    servers = desired_of(alice=vpod)["poplar_servers"]
+    assert servers["p-poplar1"]["partitions"] == ["one", "all"]
+    assert servers["p-poplar2"]["partitions"] == ["all"]
+
+
+def test_the_controller_holds_agents_cluster_allocation_and_partitions() -> None:
+    controller = desired_of(alice=ALICE)["vipu_controllers"]["p-poplar1"]
+    assert controller["agents"][15] == {"name": "p-ipum16", "host": "10.1.2.16", "port": 8080}
+    assert controller["clusters"][0]["agents"] == [f"p-ipum{n}" for n in range(1, 17)]
+    assert controller["clusters"][0]["ipu_link_domains"] == 1
+    assert controller["allocations"] == [
+        {"name": "alice", "cluster": "c", "size": 16, "agents": [f"p-ipum{n}" for n in range(1, 5)]}
+    ]
+    assert [partition["name"] for partition in controller["partitions"]] == ["train", "serve"]
