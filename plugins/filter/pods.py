@@ -1,4 +1,5 @@
 # Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pure core for playbooks: where the vPODs lie, and what every device should be."""
 
@@ -16,9 +17,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import Declara
 
 def desired_of(declaration: Any, allocations: Any) -> Any:
     """What every device should be, given the declaration and what is allocated now."""
+    agents = {host: {name: fields["agents"] for name, fields in names.items()} for host, names in allocations.items()}
     try:
         parsed = parse_declaration(declaration)
-        return desired(parsed, place(parsed, allocations))
+        return desired(parsed, place(parsed, agents))
     except DeclarationError as error:
         raise AnsibleFilterError("; ".join(error.problems)) from None
 

@@ -1,4 +1,5 @@
 # Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Inventory plugin: one pods.yml gives every host, group, address, switch port and VLAN."""
 
@@ -7,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: pods
 short_description: IPU pods as declared in pods.yml
-version_added: 0.1.0
+version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Reads one file, C(pods.yml) or C(*.pods.yml), in which the owner declares pods, V-IPU controllers, clusters and

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: vipu_info
 short_description: Read what a V-IPU controller holds
-version_added: 0.1.0
+version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Reads agents, clusters, allocations and partitions of a V-IPU controller with one request per kind, and its release.

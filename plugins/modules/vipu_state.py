@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: vipu_state
 short_description: Agents, clusters, allocations and partitions of a V-IPU controller
-version_added: 0.1.0
+version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Makes a V-IPU controller hold the declared entities, all kinds in one call. Reads everything once, works out an

@@ -3,8 +3,8 @@
 """What an installation's ``vipu-admin`` understands and prints: flags and JSON shapes, as data.
 
 Seen in public (V-IPU 1.18): ``create agent``, ``create cluster``, ``create allocation --size``, ``create partition``,
-``list partitions`` and ``list allocations`` with their JSON. Assumed by the same pattern: ``create allocation --cluster``
-and the JSON of agents and clusters.
+``list partitions`` and ``list allocations`` with their JSON. Assumed by the same pattern: the JSON of agents and
+clusters, and ``create allocation --cluster``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import CREATE, REMOVE, UPDATE, Fields, State, Step, changed_fields
@@ -47,7 +47,7 @@ class Partition:
     api_host: str
     api_port: int
     gcd: int
-    config: Optional[Mapping[str, Any]]
+    config: Mapping[str, Any] | None
     stem: str
 
 
@@ -60,7 +60,7 @@ class Ownership:
     mode: str = "0644"
 
 
-def partitions_from(options: Sequence[Mapping[str, Any]]) -> List[Partition]:
+def partitions_from(options: Sequence[Mapping[str, Any]]) -> list[Partition]:
     """The declared partitions.
 
     Raises:
@@ -68,15 +68,15 @@ def partitions_from(options: Sequence[Mapping[str, Any]]) -> List[Partition]:
     """
     names = [option["name"] for option in options]
     partitions = [_partition(option, several=names.count(option["name"]) > 1) for option in options]
-    stems: Dict[str, Partition] = {}
+    stems: dict[str, Partition] = {}
     for partition in partitions:
         other = stems.setdefault(partition.stem, partition)
         if other is not partition:
-            raise Refused(f"{_place(other)} and {_place(partition)} would both be {partition.stem}; rename or remove one")
+            raise Refused(f"{_place(other)} and {_place(partition)} share the file name {partition.stem}; remove one")
     return partitions
 
 
-def environment_files(partitions: Sequence[Partition], login: Optional[str]) -> Dict[str, List[str]]:
+def environment_files(partitions: Sequence[Partition], login: str | None) -> dict[str, list[str]]:
     """Lines by path: one environment file per partition, and the login shells' environment for one of them.
 
     Args:
@@ -100,7 +100,7 @@ def environment_files(partitions: Sequence[Partition], login: Optional[str]) -> 
     return files
 
 
-def configuration_files(partitions: Sequence[Partition]) -> Dict[str, List[str]]:
+def configuration_files(partitions: Sequence[Partition]) -> dict[str, list[str]]:
     """Lines by path: one IPUoF configuration per partition and GCD, and the manifest that says whose they are.
 
     Raises:
@@ -116,7 +116,7 @@ def configuration_files(partitions: Sequence[Partition]) -> Dict[str, List[str]]
     return files
 
 
-def manifest_names(text: str) -> List[str]:
+def manifest_names(text: str) -> list[str]:
     """The names of our configuration files.
 
     Raises:
@@ -124,12 +124,12 @@ def manifest_names(text: str) -> List[str]:
     """
     manifest = json.loads(text)
     names = manifest.get("files") if isinstance(manifest, dict) else None
-    if not isinstance(names, list) or not all(isinstance(name, str) and name == os.path.basename(name) for name in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) and "/" not in name for name in names):
         raise ValueError("it has no list of files")
     return names
 
 
-def plan(wanted_files: Mapping[str, List[str]], ownership: Ownership, actual: State) -> List[Step]:
+def plan(wanted_files: Mapping[str, list[str]], ownership: Ownership, actual: State) -> list[Step]:
     """Remove what is no longer wanted, then the manifest, then the rest.
 
     In this order every file of ours is in the manifest on disk at any time, also if the run breaks off.
@@ -143,11 +143,10 @@ def plan(wanted_files: Mapping[str, List[str]], ownership: Ownership, actual: St
             raise Refused(f"{path} exists and was not written by this collection; move it away")
     gone = [Step(REMOVE, FILE, path, "is not declared", before=ours[path]) for path in ours if path not in wanted_files]
     steps = [_put(path, lines, ownership, ours.get(path)) for path, lines in wanted_files.items()]
-    ordered = sorted(gone, key=_manifest_last) + sorted((step for step in steps if step), key=_manifest_first)
-    return ordered
+    return sorted(gone, key=_manifest_last) + sorted((step for step in steps if step), key=_manifest_first)
 
 
-def _put(path: str, lines: List[str], ownership: Ownership, before: Optional[Fields]) -> Optional[Step]:
+def _put(path: str, lines: list[str], ownership: Ownership, before: Fields | None) -> Step | None:
     wanted: Fields = {
         "content": lines,
         "owner": ownership.owner,
@@ -190,7 +189,7 @@ def _place(partition: Partition) -> str:
     return f"partition {partition.name}, GCD {partition.gcd}"
 
 
-def _environment(partition: Partition) -> Dict[str, str]:
+def _environment(partition: Partition) -> dict[str, str]:
     """The variables that Poplar reads; the values are free of anything that a shell or systemd would interpret."""
     return {
         "IPUOF_VIPU_API_HOST": partition.api_host,
@@ -200,5 +199,5 @@ def _environment(partition: Partition) -> Dict[str, str]:
     }
 
 
-def _json_lines(value: Mapping[str, Any]) -> List[str]:
+def _json_lines(value: Mapping[str, Any]) -> list[str]:
     return json.dumps(value, indent=2, sort_keys=True).split("\n")

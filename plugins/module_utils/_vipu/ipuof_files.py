@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from typing import Set
+import posixpath
 
-from .._host.files import File, Files
+from .._host.files import File, Files, NotPlain
 from .._plan.converge import DeviceError
 from .._plan.steps import Fields, State, Step
 from .ipuof import CONFIGURATIONS, ENVIRONMENTS, FILE, FOREIGN, HEADER, MANIFEST, PROFILE, manifest_names
@@ -19,20 +19,16 @@ class IpuofFiles:
         self._files = files
 
     def read(self) -> State:
-        """All files that Poplar or a login shell would read.
+        """All files that Poplar, a login shell or a service would read.
 
         Raises:
             DeviceError: a file cannot be read, or the manifest is damaged.
         """
-        state: State = {FILE: {}, FOREIGN: {}}
         listed = self._listed()
-        environments = [f"{ENVIRONMENTS}/{name}" for name in self._files.names(ENVIRONMENTS) if name.endswith(".env")]
-        configurations = [f"{CONFIGURATIONS}/{name}" for name in self._files.names(CONFIGURATIONS)]
-        for path in [PROFILE, *environments, *(path for path in configurations if path.endswith(".conf")), MANIFEST]:
-            file = self._files.read(path)
-            if file is None:
-                continue
-            if path in listed or file.content.startswith(HEADER + "\n"):
+        state: State = {FILE: {}, FOREIGN: {}}
+        for path in self._paths():
+            file = self._plain(path)
+            if file is not None and (path in listed or file.content.startswith(HEADER + "\n")):
                 state[FILE][path] = _fields(file)
             else:
                 state[FOREIGN][path] = {}
@@ -42,12 +38,35 @@ class IpuofFiles:
         """Write or remove one file."""
         self._files.put(step.name, None if step.after is None else _file(step.after))
 
-    def _listed(self) -> Set[str]:
+    def _paths(self) -> list[str]:
+        """The places that are read, as far as something is there."""
+        environments = [name for name in self._files.names(ENVIRONMENTS) if name.endswith(".env")]
+        configurations = [
+            name
+            for name in self._files.names(CONFIGURATIONS)
+            if name.endswith(".conf") or name == posixpath.basename(MANIFEST)
+        ]
+        profile, directory = posixpath.basename(PROFILE), posixpath.dirname(PROFILE)
+        return [
+            *(f"{directory}/{name}" for name in self._files.names(directory) if name == profile),
+            *(f"{ENVIRONMENTS}/{name}" for name in environments),
+            *(f"{CONFIGURATIONS}/{name}" for name in configurations),
+        ]
+
+    def _plain(self, path: str) -> File | None:
+        """The file; None for a link or the like, which is never ours."""
+        try:
+            return self._files.read(path)
+        except NotPlain:
+            return None
+
+    def _listed(self) -> list[str]:
+        """The configuration files that the manifest calls ours, and the manifest itself."""
         manifest = self._files.read(MANIFEST)
         if manifest is None:
-            return set()
+            return []
         try:
-            return {MANIFEST, *(f"{CONFIGURATIONS}/{name}" for name in manifest_names(manifest.content))}
+            return [MANIFEST, *(f"{CONFIGURATIONS}/{name}" for name in manifest_names(manifest.content))]
         except ValueError as error:
             raise DeviceError(
                 f"{MANIFEST} is damaged ({error}); write the names of this collection's files into it again, "
@@ -56,10 +75,12 @@ class IpuofFiles:
 
 
 def _fields(file: File) -> Fields:
-    lines = file.content.split("\n")
-    # The newline at the end of a file is no line of its own; without it the last line is marked as what it is.
-    content = lines[:-1] if lines[-1] == "" else [*lines[:-1], lines[-1] + " (no newline)"]
-    return {"content": content, "owner": file.owner, "group": file.group, "mode": file.mode}
+    return {
+        "content": file.content.rstrip("\n").split("\n"),
+        "owner": file.owner,
+        "group": file.group,
+        "mode": file.mode,
+    }
 
 
 def _file(fields: Fields) -> File:

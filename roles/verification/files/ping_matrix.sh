@@ -12,7 +12,7 @@ mtu=$(cat "/sys/class/net/$interface/mtu") || exit 2
 headers=28
 
 ping_of() { # ping_of BYTES ADDRESS
-    ping -q -c 1 -W 3 -M do -s $(($1 - headers)) -I "$interface" "$2" >/dev/null 2>&1
+    ping -q -c 1 -W 2 -M do -s $(($1 - headers)) -I "$interface" "$2" >/dev/null 2>&1
 }
 
 check() { # check NAME ADDRESS
@@ -26,13 +26,8 @@ check() { # check NAME ADDRESS
     fi
 }
 
-jobs=
-for peer in "$@"; do
-    check "${peer%%=*}" "${peer#*=}" &
-    jobs="$jobs $!"
-done
 silent=0
-for job in $jobs; do
-    wait "$job" || silent=1
+for peer in "$@"; do
+    check "${peer%%=*}" "${peer#*=}" || silent=1
 done
 exit $silent

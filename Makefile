@@ -1,0 +1,123 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# Any Python from 3.11 on makes the environment: `make setup PYTHON=python3.12`.
+PYTHON ?= python3
+SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
+PODSIM := $(strip $(SUDO) .venv/bin/podsim)
+INVENTORY := inventories/sim_pod64
+PHASES := python tests/tools/phases.py
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Programs of the environment run whatever Python stands first in the caller's shell.
+unexport PYTHONPATH PYTHONHOME
+# Output appears when it is written, also through the pipe of phases.py.
+export PYTHONUNBUFFERED := 1
+
+##@ The simulated pod
+
+.PHONY: demo
+demo: setup ## Start a simulated POD64 and bring it up with playbooks/site.yml
+	@$(PHASES) prerequisites pod site
+	@echo
+	@echo "The pod is running. Look around:"
+	@echo "  .venv/bin/ansible-inventory -i $(INVENTORY) --graph"
+	@echo "  $(PODSIM) status"
+	@echo "  .venv/bin/ansible-playbook -i $(INVENTORY) playbooks/site.yml    (again: nothing changes)"
+	@echo "End it with: make demo-down"
+
+.PHONY: demo-down
+demo-down: setup ## Remove the simulated pod
+	@$(PHASES) pod-down
+
+.PHONY: prerequisites
+prerequisites: setup ## Install the host packages that the simulated pod needs
+	@$(PODSIM) prerequisites --install
+
+.PHONY: pod
+pod: setup ## Start the simulated POD64 (or reuse the one that runs)
+	@$(PODSIM) up $(INVENTORY)/pods.yml
+
+.PHONY: pod-down
+pod-down: setup
+	@$(PODSIM) down
+
+.PHONY: site
+site: setup ## Run playbooks/site.yml against the simulated POD64
+	@ansible-playbook -i $(INVENTORY) playbooks/site.yml
+
+##@ Development
+
+.PHONY: setup
+setup: .venv/ready ## Prepare .venv: tools, the simulated pod's programs, the collection
+	@:
+
+.venv/ready: pyproject.toml simulator/pyproject.toml tests/tools/setup.sh
+	@PYTHON=$(PYTHON) bash tests/tools/setup.sh
+
+.PHONY: format
+format: setup ## Put the Python code into its one format
+	@ruff check --fix-only --quiet
+	@ruff format
+
+.PHONY: check
+check: setup ## Lint, types, unit and property tests: about two minutes
+	@$(PHASES) --tests lint types unit
+
+.PHONY: test
+test: setup ## Everything that CI runs
+	@$(PHASES) --tests lint types unit docs sanity contract molecule
+
+.PHONY: lint
+lint: setup ## ruff, yamllint, ansible-lint, changelog fragments
+	@ruff check --quiet
+	@ruff format --check --quiet
+	@yamllint --strict .
+# With an inventory, its syntax check also sees that every play names a group that exists.
+	@ANSIBLE_INVENTORY=$(CURDIR)/$(INVENTORY) ansible-lint
+	@antsibull-changelog lint
+
+.PHONY: types
+types: setup ## mypy, strict
+	@mypy
+
+.PHONY: unit
+unit: setup ## Unit and property tests
+	@python -m pytest --numprocesses 2 tests/unit tests/property
+
+.PHONY: artefact
+artefact: setup ## Build the collection's artefact under build/artefact
+	@python tests/tools/artefact.py
+
+.PHONY: docs
+docs: artefact ## Lint the documentation of the artefact's plugins and roles
+# The ceiling: antsibull-docs copies what git does not ignore, and would find our dependencies in .venv empty.
+	@GIT_CEILING_DIRECTORIES=$(CURDIR)/.venv antsibull-docs lint-collection-docs --plugin-docs \
+	  --validate-collection-refs dependent --disallow-unknown-collection-refs build/artefact/collections/ansible_collections/ipu/pod
+
+.PHONY: sanity
+sanity: artefact ## ansible-test sanity on the artefact
+	@python tests/tools/sanity.py
+
+.PHONY: contract
+contract: setup ## The clients against the simulator, independent clients against the simulator
+	@python -m pytest tests/contract
+
+.PHONY: molecule
+molecule: setup ## Scenarios on the simulated pod
+	@molecule --base-config molecule/config.yml test --all
+
+.PHONY: bench
+bench: setup ## Benchmarks: a table, and build/bench.json
+	@python tests/tools/bench.py
+
+.PHONY: help
+help: ## This list
+	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,144 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plain files on this host: read whole, written atomically, never through a symbolic link."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import re
+import stat
+import tempfile
+from dataclasses import dataclass
+
+from .._plan.converge import DeviceError, Refused
+
+
+@dataclass(frozen=True)
+class File:
+    """A text file as it is or should be; ``mode`` is octal with four digits, for example ``0644``."""
+
+    content: str
+    owner: str = "root"
+    group: str = "root"
+    mode: str = "0644"
+
+
+class NotPlain(DeviceError):
+    """Something else than a regular file with UTF-8 text is in the place of one."""
+
+
+class Files:
+    """The files of one host. Paths are absolute as the host sees them.
+
+    Args:
+        root: the folder that stands for ``/``; anything else than ``/`` is for tests and images.
+    """
+
+    def __init__(self, root: str = "/") -> None:
+        self._root = root
+
+    def names(self, directory: str) -> list[str]:
+        """The sorted names in a directory; none where it does not exist."""
+        try:
+            return sorted(os.listdir(self._real(directory)))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise DeviceError(f"{directory}: {error.strerror}") from error
+
+    def read(self, path: str) -> File | None:
+        """The file, or None where there is none.
+
+        Raises:
+            NotPlain: it is a link, a directory or the like, or not UTF-8 text.
+            DeviceError: it cannot be read.
+        """
+        try:
+            status = os.lstat(self._real(path))
+            if not stat.S_ISREG(status.st_mode):
+                raise NotPlain(f"{path} is not a regular file; move it away")
+            with open(self._real(path), encoding="utf-8", newline="") as stream:
+                content = stream.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise DeviceError(f"{path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise NotPlain(f"{path} is not UTF-8 text; move it away") from error
+        return File(content, _user(status.st_uid), _group(status.st_gid), f"{stat.S_IMODE(status.st_mode):04o}")
+
+    def write(self, path: str, file: File) -> None:
+        """Put the file in place as a whole; missing directories are made with mode 0755.
+
+        Raises:
+            DeviceError: it could not be written; what was there is still there.
+        """
+        try:
+            self._replace(self._real(path), file)
+        except OSError as error:
+            raise DeviceError(f"{path} could not be written: {error.strerror}") from error
+
+    def remove(self, path: str) -> None:
+        """Remove the file; it is no error if it is gone already."""
+        try:
+            os.unlink(self._real(path))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise DeviceError(f"{path} could not be removed: {error.strerror}") from error
+
+    def put(self, path: str, file: File | None) -> None:
+        """Make the path what ``file`` says: this file, or None for no file."""
+        if file is None:
+            self.remove(path)
+        else:
+            self.write(path, file)
+
+    def _replace(self, real: str, file: File) -> None:
+        directory, name = os.path.split(real)
+        os.makedirs(directory, mode=0o755, exist_ok=True)
+        handle, new = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                stream.write(file.content)
+                stream.flush()
+                os.fchown(stream.fileno(), pwd.getpwnam(file.owner).pw_uid, grp.getgrnam(file.group).gr_gid)
+                os.fchmod(stream.fileno(), int(file.mode, 8))
+                os.fsync(stream.fileno())
+            os.replace(new, real)
+        except BaseException:
+            os.unlink(new)
+            raise
+
+    def _real(self, path: str) -> str:
+        return os.path.join(self._root, path.lstrip("/"))
+
+
+def check_ownership(owner: str, group: str, mode: str) -> None:
+    """Refuse a user or group that this host does not know, and a malformed mode, before anything is written."""
+    if not re.fullmatch("0[0-7]{3}", mode):
+        raise Refused(f"file_mode: {mode!r} is no mode; write four octal digits in quotes, like '0644'")
+    try:
+        pwd.getpwnam(owner)
+    except KeyError:
+        raise Refused(f"owner: there is no user {owner!r} on this host; create it first or name another") from None
+    try:
+        grp.getgrnam(group)
+    except KeyError:
+        raise Refused(f"group: there is no group {group!r} on this host; create it first or name another") from None
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _group(gid: int) -> str:
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return str(gid)

@@ -1,0 +1,281 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A configuration as a tree of lines, and the editor that enters lines into it as a person at the prompt does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from podsim.eos import grammar
+from podsim.eos.errors import EosError, InvalidInput
+from podsim.eos.grammar import Mode, Statement
+from podsim.eos.interface_names import expand, natural_order
+from podsim.eos.vlan_lists import format_vlans, parse_vlans
+
+INDENT = 3
+
+Key = tuple[str, ...]
+
+
+@dataclass(eq=False)
+class Node:
+    """One line of a configuration and the lines of the block that it opens."""
+
+    line: str
+    statement: Statement
+    children: dict[Key, Node] = field(default_factory=dict)
+    text: tuple[str, ...] = ()
+
+    def copy(self) -> Node:
+        """An independent copy of this line and its block."""
+        children = {key: child.copy() for key, child in self.children.items()}
+        return Node(self.line, self.statement, children, self.text)
+
+    def value(self, key: str) -> str | None:
+        """What follows the words of `key` on that line of this block; None when the line is absent."""
+        node = self.children.get(tuple(key.split()))
+        return node.line[len(key) :].strip() if node else None
+
+    def has(self, line: str) -> bool:
+        """Whether the block holds exactly this line."""
+        return any(child.line == line for child in self.children.values())
+
+    def blocks(self, beginning: str) -> list[Node]:
+        """The blocks whose line begins with these words, in natural order."""
+        found = [child for child in self.children.values() if child.line.startswith(beginning + " ")]
+        return sorted(found, key=lambda node: natural_order(node.line))
+
+    def ordered_children(self) -> list[Node]:
+        """The lines of this block in EOS order."""
+        mode = self.statement.mode
+        if mode is None:
+            return []
+        shown = [child for child in self.children.values() if child.children or child.statement.shown_empty]
+        if not mode.kept:
+            shown.sort(key=lambda node: natural_order(node.line))
+        return sorted(shown, key=lambda node: mode.rank(node.statement))
+
+
+class Level(NamedTuple):
+    """A place of the editor: the mode, and the blocks that a line goes to (several inside `vlan 10,20`)."""
+
+    mode: Mode
+    nodes: list[Node]
+
+
+class Editor:
+    """Enters commands into a configuration; the place moves into blocks and back as in EOS."""
+
+    def __init__(self, root: Node, abbreviate: bool = False) -> None:
+        assert root.statement.mode is not None
+        self.root = root
+        self._abbreviate = abbreviate
+        self._levels = [Level(root.statement.mode, [root])]
+
+    @property
+    def place(self) -> str:
+        """The names of the open blocks for the prompt, such as `-if-Et9/1`."""
+        return "".join(f"-{level.mode.prompt}" for level in self._levels[1:])
+
+    def exit(self) -> bool:
+        """Leave the open block; False when none was open."""
+        if len(self._levels) == 1:
+            return False
+        self._levels.pop()
+        return True
+
+    def return_to(self, depth: int) -> None:
+        """Leave blocks until at most `depth` are open."""
+        del self._levels[depth + 1 :]
+
+    def enter(self, command: str, text: str | None = None, here_only: bool = False) -> None:
+        """Enter one line; a line that doesn't fit here is tried in the enclosing blocks, as EOS does.
+
+        `text` is the further input of lines such as `banner login`. With `here_only`, the line belongs to the open
+        block for sure. Raises EosError when the line is refused.
+        """
+        words = grammar.split(command)
+        depth, match = self._find(words, here_only)
+        lines = self._expand(match, words.words)
+        self.return_to(depth)
+        if match.negation:
+            self._remove(self._levels[depth], match, lines)
+        else:
+            self._set(self._levels[depth], match, lines, text)
+
+    def _find(self, words: grammar.Words, here_only: bool) -> tuple[int, grammar.Match]:
+        """How many blocks are open around the line, and what it is."""
+        here = len(self._levels) - 1
+        furthest: InvalidInput | None = None
+        for depth in range(here, here - 1 if here_only else -1, -1):
+            try:
+                return depth, self._levels[depth].mode.find(words, self._abbreviate)
+            except InvalidInput as error:
+                furthest = error if furthest is None or error.token > furthest.token else furthest
+        if kept := self._levels[here].mode.find_kept(words):
+            return here, kept
+        assert furthest is not None
+        raise furthest
+
+    def _expand(self, match: grammar.Match, words: list[str]) -> list[list[str]]:
+        """The lines that this one stands for, if it names a range of VLANs or interfaces."""
+        slots = match.statement.template.slots
+        if match.statement.mode is None or len(slots) != 2:
+            return [match.words]
+        head, names = match.words
+        if slots[1].name == "vlans":
+            return [[head, str(vlan)] for vlan in sorted(parse_vlans(names))]
+        if head != "interface":
+            return [match.words]
+        permanent = match.statement.permanent
+        existing = [node.line.split()[1] for node in self.root.blocks("interface")] if permanent else None
+        try:
+            expanded = expand(names, existing)
+        except ValueError:
+            expanded = []
+        if not expanded or (existing is not None and not set(expanded) <= set(existing)):
+            raise InvalidInput.at(words, len(words) - 1)
+        return [[head, name] for name in expanded]
+
+    def _set(self, level: Level, match: grammar.Match, lines: list[list[str]], text: str | None) -> None:
+        statement = match.statement
+        opened: list[Node] = []
+        if statement.heredoc and text is None:
+            raise EosError("this command needs its text as input")
+        for parent in level.nodes:
+            for words in lines:
+                key = _key(statement, words)
+                old = parent.children.get(key)
+                new: str | None = statement.same_as or " ".join(words)
+                if statement.update:
+                    new = statement.update(old.line if old else None, words)
+                if new is None or new == statement.default:
+                    parent.children.pop(key, None)
+                    continue
+                if statement.check:
+                    statement.check(self.root, new)
+                node = old or Node(new, statement)
+                node.line = new
+                if not node.statement.permanent:
+                    node.statement = statement
+                node.text = tuple((text or "").rstrip("\n").splitlines())
+                parent.children[key] = node
+                opened.append(node)
+                if statement.then:
+                    statement.then(self.root, new)
+        if statement.mode:
+            self._levels.append(Level(statement.mode, opened))
+
+    def _remove(self, level: Level, match: grammar.Match, lines: list[list[str]]) -> None:
+        statement = match.statement
+        for parent in level.nodes:
+            for words in lines:
+                key = _key(statement, words)
+                node = parent.children.get(key)
+                refusal = f"no {' '.join(key)}"
+                if node and node.statement.permanent:
+                    if match.negation == "no":
+                        raise EosError(f"{node.line} cannot be removed")
+                    node.children.clear()
+                elif statement.negative and match.negation == "no" and statement.default != refusal:
+                    parent.children[key] = Node(refusal, statement)
+                else:
+                    for doomed in [other for other in parent.children if _is_under(other, key, statement)]:
+                        del parent.children[doomed]
+
+
+def _key(statement: Statement, words: list[str]) -> Key:
+    return tuple((statement.same_as or " ".join(words[: statement.template.key_length])).split())
+
+
+def _is_under(key: Key, wanted: Key, statement: Statement) -> bool:
+    """Whether removing `wanted` removes `key`: the line itself, or all that begin so when the rest is free text."""
+    return key == wanted or (statement.template.slots[-1].takes_rest and key[: len(wanted)] == wanted)
+
+
+def load(root: Node, text: str) -> None:
+    """Enter a configuration text into `root`; its indentation says which block a line belongs to.
+
+    Raises EosError at the first line that is refused, with that line in the message.
+    """
+    editor = Editor(root)
+    lines = iter(text.splitlines())
+    for raw in lines:
+        command = raw.strip()
+        if not command or command.startswith("!") or command == "end":
+            continue
+        editor.return_to((len(raw) - len(raw.lstrip())) // INDENT)
+        further = "\n".join(_until_eof(lines)) if command.startswith("banner ") else None
+        try:
+            editor.enter(command, further, here_only=True)
+        except EosError as error:
+            raise EosError(f"configuration line '{command}': {error}") from None
+
+
+def _until_eof(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        if line == "EOF":
+            return
+        yield line
+
+
+def render(root: Node, all_lines: bool = False) -> list[str]:
+    """The lines of `show running-config` (with `all_lines`, of `show running-config all`), without the header."""
+    rendered: list[str] = []
+    previous = ""
+    for node in _grouped(_shown(root, all_lines)):
+        group = node.line.removeprefix("no ").split()[0]
+        if node.statement.mode or node.text or group != previous:
+            rendered.append("!")
+        previous = group
+        rendered += _lines(node, 0, all_lines)
+    return [*rendered, "!", "end"]
+
+
+def as_json(root: Node) -> dict[str, Any]:
+    """The tree of `show running-config` in its JSON form: `{"cmds": {line: block or None}}`."""
+    return {"cmds": _commands(_grouped(root.ordered_children()))}
+
+
+def _commands(nodes: list[Node]) -> dict[str, Any]:
+    return {
+        node.line: {"comments": [], "cmds": _commands(node.ordered_children())} if node.statement.mode else None
+        for node in nodes
+    }
+
+
+def _lines(node: Node, depth: int, all_lines: bool) -> list[str]:
+    indent = " " * (INDENT * depth)
+    lines = [indent + node.line]
+    if node.statement.heredoc:
+        return [*lines, *node.text, "EOF"]
+    for child in _shown(node, all_lines):
+        if child.statement.mode:
+            lines.append(indent + " " * INDENT + "!")
+        lines += _lines(child, depth + 1, all_lines)
+    return lines
+
+
+def _shown(node: Node, all_lines: bool) -> list[Node]:
+    """The lines of a block, with the defaults of the absent ones if `all_lines` is wanted."""
+    mode = node.statement.mode
+    if not all_lines or mode is None:
+        return node.ordered_children()
+    absent = {
+        tuple(statement.default.removeprefix("no ").split())[: statement.template.key_length]: statement
+        for statement in mode.statements
+        if statement.default
+    }
+    defaults = [Node(each.default or "", each) for key, each in absent.items() if key not in node.children]
+    return sorted([*node.ordered_children(), *defaults], key=lambda line: mode.rank(line.statement))
+
+
+def _grouped(nodes: list[Node]) -> list[Node]:
+    """VLANs without settings share one line, `vlan 20,30-32`, in the place of the first."""
+    plain = [node for node in nodes if node.line.startswith("vlan ") and not node.children]
+    if len(plain) < 2:
+        return nodes
+    shared = Node(f"vlan {format_vlans(int(node.line.split()[1]) for node in plain)}", plain[0].statement)
+    return [shared if node is plain[0] else node for node in nodes if node is plain[0] or node not in plain[1:]]

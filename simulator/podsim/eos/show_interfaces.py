@@ -1,0 +1,215 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands about ports, VLANs, neighbours and learned addresses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from podsim.eos.errors import EosError
+from podsim.eos.hardware import MANAGEMENT_SPEED, PORT_SPEED
+from podsim.eos.interface_names import natural_order, short
+from podsim.eos.ports import Port, ports, vlans
+from podsim.eos.reply import Command, Reply, command, table
+from podsim.eos.show_system import system_mac
+from podsim.eos.vlan_lists import ALL_VLANS, format_vlans
+
+if TYPE_CHECKING:
+    from podsim.eos.cli import Cli
+
+
+def _vlan(cli: Cli, words: list[str]) -> Reply:
+    wanted = int(words[2]) if len(words) > 2 else None
+    members = cli.switch.vlan_members()
+    model: dict[str, Any] = {}
+    rows = []
+    for vlan in vlans(cli.switch.running).values():
+        if wanted not in (None, vlan.vlan_id):
+            continue
+        names = sorted((port.channel or port.name for port in members[vlan.vlan_id]), key=natural_order)
+        status = "active" if vlan.active else "suspended"
+        model[str(vlan.vlan_id)] = {
+            "name": vlan.name,
+            "dynamic": False,
+            "status": status,
+            "interfaces": {name: {"privatePromoted": False} for name in names},
+        }
+        rows.append([str(vlan.vlan_id), vlan.name, status, ", ".join(dict.fromkeys(map(short, names)))])
+    return Reply(table(["VLAN", "Name", "Status", "Ports"], rows), {"sourceDetail": "", "vlans": model})
+
+
+def _interfaces(cli: Cli, words: list[str]) -> Reply:
+    model: dict[str, Any] = {}
+    text = ""
+    for port in _wanted(cli, words):
+        link, line = _link(cli, port)
+        hardware = {"Ethernet": "ethernet", "Management": "ethernet", "Vlan": "vlan", "Port-Channel": "portChannel"}
+        mac = system_mac(f"{cli.switch.hostname}/{port.name}")
+        model[port.name] = {
+            "name": port.name,
+            "forwardingModel": "routed" if port.mode == "routed" else "dataLink" if port.channel else "bridged",
+            "lineProtocolStatus": line,
+            "interfaceStatus": link,
+            "hardware": next((kind for name, kind in hardware.items() if port.name.startswith(name)), "loopback"),
+            "interfaceAddress": _addresses(cli, port),
+            "physicalAddress": mac,
+            "burnedInAddress": mac,
+            "description": port.description,
+            "bandwidth": _speed(port),
+            "mtu": port.mtu,
+            "l3MtuConfigured": False,
+            "duplex": "duplexFull",
+            "autoNegotiate": "off",
+            "lanes": 4,
+            "lastStatusChangeTimestamp": cli.switch.booted,
+            "interfaceCounters": {},
+        }
+        unit = "IP MTU" if port.mode == "routed" else "Ethernet MTU"
+        state = "administratively down" if port.shutdown else "up" if line == "up" else "down"
+        described = f"  Description: {port.description}\n" if port.description else ""
+        text += (
+            f"{port.name} is {state}, line protocol is {line} ({link})\n"
+            f"  Hardware is Ethernet, address is {mac} (bia {mac})\n{described}"
+            f"  {unit} {port.mtu} bytes, BW {_speed(port) // 1000} kbit\n"
+        )
+    return Reply(text, {"interfaces": model})
+
+
+def _status(cli: Cli, words: list[str]) -> Reply:
+    model: dict[str, Any] = {}
+    rows = []
+    for port in _wanted(cli, words):
+        link, line = _link(cli, port)
+        shown, vlan = _vlan_information(port)
+        model[port.name] = {
+            "vlanInformation": vlan,
+            "bandwidth": _speed(port),
+            "interfaceType": "100GBASE-CR4" if port.name.startswith("Ethernet") else "10/100/1000",
+            "description": port.description,
+            "autoNegotiateActive": False,
+            "duplex": "duplexFull",
+            "linkStatus": link,
+            "lineProtocolStatus": line,
+        }
+        rows.append([short(port.name), port.description, link, shown, "full", f"{_speed(port) // 10**9}G"])
+    return Reply(table(["Port", "Name", "Status", "Vlan", "Duplex", "Speed"], rows), {"interfaceStatuses": model})
+
+
+def _switchport(cli: Cli, words: list[str]) -> Reply:
+    names = {vlan_id: vlan.name for vlan_id, vlan in vlans(cli.switch.running).items()}
+    model: dict[str, Any] = {}
+    text = ""
+    for port in _wanted(cli, words):
+        if not port.name.startswith(("Ethernet", "Port-Channel")):
+            continue
+        allowed = "ALL" if port.allowed_vlans == ALL_VLANS else format_vlans(port.allowed_vlans) or "NONE"
+        native = port.native_vlan or 0
+        model[port.name] = {
+            "enabled": port.mode != "routed",
+            "switchportInfo": {
+                "mode": "access" if port.mode == "routed" else port.mode,
+                "macLearning": True,
+                "tpid": "0x8100",
+                "tpidStatus": True,
+                "accessVlanId": port.access_vlan,
+                "accessVlanName": names.get(port.access_vlan, "Inactive"),
+                "trunkingNativeVlanId": native,
+                "trunkingNativeVlanName": names.get(native, "Inactive"),
+                "trunkAllowedVlans": allowed,
+                "dynamicAllowedVlans": {},
+                "staticTrunkGroups": [],
+                "dynamicTrunkGroups": [],
+            },
+        }
+        text += (
+            f"Name: {short(port.name)}\nSwitchport: {'Disabled' if port.mode == 'routed' else 'Enabled'}\n"
+            f"Administrative Mode: {port.mode}\nOperational Mode: {port.mode}\nMAC Address Learning: enabled\n"
+            f"Access Mode VLAN: {port.access_vlan} ({names.get(port.access_vlan, 'Inactive')})\n"
+            f"Trunking Native Mode VLAN: {native} ({names.get(native, 'Inactive')})\n"
+            f"Trunking VLANs Enabled: {allowed}\n\n"
+        )
+    return Reply(text, {"switchports": model})
+
+
+def _lldp_neighbors(cli: Cli, _words: list[str]) -> Reply:
+    counters = {"tablesLastChangeTime": cli.switch.booted, "tablesAgeOuts": 0, "tablesInserts": 0, "tablesDeletes": 0}
+    text = f"Last table change time   : never\n{table(['Port', 'Neighbor Device ID', 'Neighbor Port ID', 'TTL'], [])}"
+    return Reply(text, {**counters, "tablesDrops": 0, "lldpNeighbors": []})
+
+
+def _mac_table(cli: Cli, _words: list[str]) -> Reply:
+    entries = [
+        {"macAddress": mac, "vlanId": vlan, "interface": name, "entryType": "dynamic", "moves": 1}
+        for mac, vlan, name in sorted(cli.switch.data_plane.mac_table(), key=lambda entry: (entry[1], entry[0]))
+    ]
+    rows = [[str(e["vlanId"]), str(e["macAddress"]), "DYNAMIC", short(str(e["interface"]))] for e in entries]
+    model = {
+        "unicastTable": {"tableEntries": entries},
+        "multicastTable": {"tableEntries": []},
+        "disabledMacLearningVlans": [],
+    }
+    return Reply(table(["Vlan", "Mac Address", "Type", "Ports"], rows), model)
+
+
+def _wanted(cli: Cli, words: list[str]) -> list[Port]:
+    """The interfaces that the command names, else all."""
+    every = ports(cli.switch.running)
+    named = words[2] if len(words) > 2 and words[2][0].isupper() else None
+    if named and named not in every:
+        raise EosError("Interface does not exist")
+    return [every[name] for name in ([named] if named else sorted(every, key=natural_order))]
+
+
+def _link(cli: Cli, port: Port) -> tuple[str, str]:
+    """The state of the link and of the line protocol."""
+    if port.shutdown:
+        return "disabled", "down"
+    virtual = port.name.startswith(("Vlan", "Loopback", "Vxlan"))
+    linked = cli.switch.data_plane.connected()
+    if port.name.startswith("Port-Channel"):
+        up = any(each.channel == port.name and each.name in linked for each in ports(cli.switch.running).values())
+    else:
+        up = virtual or port.name in linked
+    return ("connected", "up") if up else ("notconnect", "down")
+
+
+def _speed(port: Port) -> int:
+    return MANAGEMENT_SPEED if port.name.startswith("Management") else PORT_SPEED
+
+
+def _addresses(cli: Cli, port: Port) -> list[dict[str, Any]]:
+    block = cli.switch.running.children["interface", port.name]
+    address, _, length = (block.value("ip address") or "").partition("/")
+    if not length:
+        return []
+    primary = {"address": address, "maskLen": int(length)}
+    return [{"primaryIp": primary, "secondaryIps": {}, "broadcastAddress": "255.255.255.255"}]
+
+
+def _vlan_information(port: Port) -> tuple[str, dict[str, Any]]:
+    """The VLAN column of `show interfaces status`, as text and as model."""
+    if port.channel:
+        explained = f"in {short(port.channel)}"
+        return explained, {"interfaceForwardingModel": "dataLink", "vlanExplanation": explained}
+    if port.mode == "access":
+        return str(port.access_vlan), {
+            "interfaceMode": "bridged",
+            "vlanId": port.access_vlan,
+            "interfaceForwardingModel": "bridged",
+        }
+    model = "bridged" if port.mode == "trunk" else "routed"
+    return port.mode, {"interfaceMode": port.mode, "interfaceForwardingModel": model, "vlanExplanation": port.mode}
+
+
+COMMANDS: tuple[Command, ...] = (
+    command("show vlan", _vlan),
+    command("show vlan <1-4094>", _vlan),
+    command("show interfaces", _interfaces),
+    command("show interfaces <interface>", _interfaces),
+    command("show interfaces status", _status),
+    command("show interfaces <interface> status", _status),
+    command("show interfaces switchport", _switchport),
+    command("show interfaces <interface> switchport", _switchport),
+    command("show lldp neighbors", _lldp_neighbors),
+    command("show mac address-table", _mac_table),
+)

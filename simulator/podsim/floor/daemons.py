@@ -1,0 +1,84 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The host processes of one simulated pod. Each carries a mark in its environment, so none is ever lost or mistaken."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from podsim.floor.errors import FloorError
+from podsim.floor.state import StateDirectory
+
+MARK = "PODSIM_DAEMON"
+STOP_SECONDS = 5.0
+
+
+class Daemons:
+    """The daemons of the pod that belongs to one state directory."""
+
+    def __init__(self, state: StateDirectory) -> None:
+        self._state = state
+
+    def mark(self, name: str) -> dict[str, str]:
+        """The environment that makes a process the daemon `name` of this pod."""
+        return {MARK: f"{self._state.root}:{name}"}
+
+    def running(self) -> dict[str, int]:
+        """The process id of each running daemon, by name."""
+        prefix = f"{MARK}={self._state.root}:"
+        return {
+            variable.removeprefix(prefix): process
+            for process, environment in _environments()
+            for variable in environment
+            if variable.startswith(prefix)
+        }
+
+    def start(self, name: str, command: list[str], log: Path) -> subprocess.Popen[bytes]:
+        """Start a process that stays in the foreground; what it says goes to `log`."""
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env={**os.environ, **self.mark(name)},
+            )
+
+    def stop(self) -> None:
+        """End every daemon of this pod: asked first, killed after five seconds."""
+        for sig in (signal.SIGTERM, signal.SIGKILL):
+            watched = []
+            for process in self.running().values():
+                with contextlib.suppress(ProcessLookupError):
+                    watched.append(os.pidfd_open(process))
+                    signal.pidfd_send_signal(watched[-1], sig)
+            _wait_for_end(watched)
+        if left := self.running():
+            raise FloorError(f"the daemons {left} did not end; end these processes by hand and repeat.")
+
+
+def _wait_for_end(watched: list[int]) -> None:
+    deadline = time.monotonic() + STOP_SECONDS
+    pending = set(watched)
+    while pending and (left := deadline - time.monotonic()) > 0:
+        ended, _, _ = select.select(pending, [], [], left)
+        pending.difference_update(ended)
+    for watch in watched:
+        os.close(watch)
+
+
+def _environments() -> Iterator[tuple[int, list[str]]]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            # A process may end while we look at it.
+            with contextlib.suppress(OSError):
+                content = (entry / "environ").read_bytes().decode("utf-8", "replace")
+                yield int(entry.name), content.split("\0")

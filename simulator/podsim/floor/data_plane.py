@@ -1,0 +1,109 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The switches' data plane: one private Open vSwitch in user space, with a bridge per switch.
+
+As it leaves here, every port is untagged in one common VLAN, like a switch without configuration; the EOS daemon
+finds the ports by `external_ids:eos_port` and sets their VLANs and MTUs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from podsim.floor.commands import run
+from podsim.floor.daemons import Daemons
+from podsim.floor.network import SWITCH_LINK_MTU
+from podsim.floor.plan import DATA_PLANE_NAMESPACE, DHCP_OPENFLOW_PORT, Floor, SwitchPlan
+from podsim.floor.state import StateDirectory
+
+SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+
+
+def database(state: StateDirectory) -> str:
+    """The address of the data plane's database, as the Open vSwitch tools take it."""
+    return f"unix:{state.data_plane}/db.sock"
+
+
+def start_open_vswitch(state: StateDirectory, daemons: Daemons) -> None:
+    """Start what is not running of ovsdb-server and ovs-vswitchd; both report back when they are ready."""
+    directory, running = state.data_plane, daemons.running()
+    place = dict.fromkeys(("OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR"), str(directory))
+
+    def start(program: str, *arguments: str) -> None:
+        for stale in directory.glob(f"{program}.*.ctl"):
+            stale.unlink()
+        files = (f"--pidfile={directory}/{program}.pid", f"--log-file={directory}/{program}.log")
+        environment = {**place, **daemons.mark(program)}
+        run(
+            "nsenter",
+            f"--net=/run/netns/{DATA_PLANE_NAMESPACE}",
+            program,
+            *arguments,
+            *files,
+            "--detach",
+            "--no-chdir",
+            "-vconsole:off",
+            environment=environment,
+        )
+
+    if "ovsdb-server" not in running:
+        if not (directory / "conf.db").exists():
+            _create_database(directory)
+        start("ovsdb-server", f"{directory}/conf.db", f"--remote=punix:{directory}/db.sock")
+        run("ovs-vsctl", f"--db={database(state)}", "--no-wait", "init")
+    if "ovs-vswitchd" not in running:
+        start("ovs-vswitchd", database(state))
+
+
+def _create_database(directory: Path) -> None:
+    # Made under another name first, so that an interrupted start leaves no half a database.
+    new = directory / "conf.db.new"
+    new.unlink(missing_ok=True)
+    run("ovsdb-tool", "create", str(new), SCHEMA)
+    new.rename(directory / "conf.db")
+
+
+def build_switches(floor: Floor, state: StateDirectory) -> None:
+    """A bridge per switch with its cabled ports; a port that is already there keeps its VLAN and MTU."""
+    for switch in floor.switches:
+        command = ["ovs-vsctl", f"--db={database(state)}", "--timeout=30", "--may-exist", "add-br", switch.bridge]
+        command += ["--", "set", "bridge", switch.bridge, "datapath_type=netdev", "fail-mode=standalone"]
+        existing = _ports(switch, state)
+        for port in switch.ports:
+            if port.link not in existing:
+                command += ["--", "add-port", switch.bridge, port.link]
+                command += ["--", "set", "port", port.link, f"external_ids:eos_port={port.name}"]
+                command += ["--", "set", "interface", port.link, f"mtu_request={SWITCH_LINK_MTU}"]
+                command += [f"ofport_request={port.openflow_port}"]
+        if switch.dhcp_link not in existing:
+            command += ["--", "add-port", switch.bridge, switch.dhcp_link]
+            command += ["--", "set", "interface", switch.dhcp_link, f"ofport_request={DHCP_OPENFLOW_PORT}"]
+        run(*command)
+        run("ovs-ofctl", "mod-port", _management_socket(switch, state), switch.dhcp_link, "no-flood")
+        run("ovs-ofctl", "add-flows", _management_socket(switch, state), "-", text="\n".join(dhcp_flows(switch, floor)))
+
+
+def dhcp_flows(switch: SwitchPlan, floor: Floor) -> list[str]:
+    """OpenFlow entries that connect the DHCP server, and nothing else of it, with every port in whichever VLAN."""
+    leased = {port.openflow_port: port.mac for port in switch.ports if port.mac in floor.leases}
+    server = f"in_port={DHCP_OPENFLOW_PORT}"
+    answer = f"priority=1000,{server},udp,tp_src=67,tp_dst=68"
+    everyone = ",".join(f"output:{port}" for port in leased)
+    return [
+        f"priority=1000,udp,tp_src=68,tp_dst=67,actions=strip_vlan,output:{DHCP_OPENFLOW_PORT}",
+        *(f"{answer},dl_dst={mac},actions=output:{port}" for port, mac in leased.items()),
+        *([f"{answer},dl_dst=ff:ff:ff:ff:ff:ff,actions={everyone}"] if leased else []),
+        f"priority=900,{server},actions=drop",
+    ]
+
+
+def _ports(switch: SwitchPlan, state: StateDirectory) -> set[str]:
+    condition = f"name={switch.bridge}"
+    found = run("ovs-vsctl", f"--db={database(state)}", "--bare", "--columns=_uuid", "find", "bridge", condition)
+    if not found.strip():
+        return set()
+    return set(run("ovs-vsctl", f"--db={database(state)}", "list-ports", switch.bridge).split())
+
+
+def _management_socket(switch: SwitchPlan, state: StateDirectory) -> str:
+    return f"unix:{state.data_plane}/{switch.bridge}.mgmt"

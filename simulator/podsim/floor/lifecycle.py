@@ -1,0 +1,129 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Start a simulated pod, remove it, and say how it is.
+
+Every step makes only what is missing, so an interrupted start is finished by the next one or removed by `down`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from podsim.floor import data_plane, dhcp, image, machines, network, switch
+from podsim.floor.daemons import Daemons
+from podsim.floor.errors import FloorError
+from podsim.floor.facts import Facts, read_facts
+from podsim.floor.keys import make_keys
+from podsim.floor.plan import Floor, plan
+from podsim.floor.podman import Podman
+from podsim.floor.prerequisites import refuse_missing, require_root
+from podsim.floor.progress import Progress
+from podsim.floor.state import StateDirectory
+
+LOCK = Path("/run/podsim.lock")
+
+
+def up(pods_file: Path, state: StateDirectory, progress: Progress) -> None:
+    """Start the pod that the `sim:` section of `pods_file` describes, or what is missing of it."""
+    facts = read_facts(pods_file)
+    floor = plan(facts)
+    dhcp.server_addresses(floor)
+    refuse_missing()
+    with _machine_lock():
+        _refuse_other_pod(state, facts)
+        network.refuse_overlap(floor.networks)
+        state.create()
+        try:
+            _build(floor, pods_file, state, progress)
+        finally:
+            state.hand_over()
+    progress.total(f"the pod is up, {len(floor.machines)} machines")
+
+
+def down(state: StateDirectory, progress: Progress) -> None:
+    """Remove all of the pod: containers, daemons, links, namespaces and the state directory; the image is kept."""
+    require_root()
+    with _machine_lock():
+        owner = network.owner()
+        if owner not in (None, str(state.root)):
+            raise FloorError(f"the running pod belongs to {owner}; run `podsim down --state {owner}`.")
+        with progress.step("removing containers"):
+            Podman(state).remove_containers()
+        with progress.step("removing switches and networks"):
+            Daemons(state).stop()
+            network.remove_network()
+        state.remove()
+
+
+def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
+    """One row per machine and switch: name, kind, state, management addresses; no row when no pod runs."""
+    require_root()
+    if network.owner() != str(state.root):
+        return []
+    floor = plan(read_facts(state.facts))
+    containers, daemons = Podman(state).containers(), Daemons(state).running()
+    rows = []
+    for tor in floor.switches:
+        rows.append((tor.name, "ToR switch", _condition(tor.name in daemons, switch.answers(tor)), str(tor.management)))
+    for machine in floor.machines:
+        condition = _condition(containers.get(machine.container) == "running", machines.answers(machine))
+        addresses = ", ".join(str(address.ip) for address in machine.management)
+        rows.append((machine.name, machine.kind.value, condition, addresses))
+    return rows
+
+
+def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progress) -> None:
+    podman, daemons, tag = Podman(state), Daemons(state), image.tag()
+    with progress.step("keys and certificates"):
+        state.facts.write_bytes(pods_file.read_bytes())
+        podman.configure()
+        make_keys(floor, state)
+    if not podman.images(tag):
+        with progress.step("container image (built once, takes a minute)"):
+            image.build_image(podman, state)
+    with progress.step("management network and cables"):
+        network.build_management(floor, state)
+        network.build_cables(floor)
+        dhcp.build_dhcp_cables(floor)
+    with progress.step("switches and DHCP"):
+        data_plane.start_open_vswitch(state, daemons)
+        data_plane.build_switches(floor, state)
+        dhcp.start_dhcp_server(floor, state, daemons)
+        switch.start_eos(floor, state, daemons)
+    with progress.step(f"starting {len(floor.machines)} machines"):
+        machines.start_machines(floor, tag, podman, state)
+    with progress.step("waiting until all of them answer"):
+        machines.wait_until_up(floor, podman)
+
+
+def _refuse_other_pod(state: StateDirectory, facts: Facts) -> None:
+    """One pod per machine; and a running pod does not change under the feet of those who use it."""
+    owner = network.owner()
+    if owner is None:
+        return
+    if owner != str(state.root):
+        raise FloorError(f"another pod is running, from {owner}; run `podsim down --state {owner}` first.")
+    if not state.facts.exists():
+        raise FloorError(f"the running pod lost its state directory {owner}; run `podsim down --state {owner}` first.")
+    if read_facts(state.facts) != facts:
+        raise FloorError("the running pod was started from another `sim:` section; run `podsim down` first.")
+
+
+@contextlib.contextmanager
+def _machine_lock() -> Iterator[None]:
+    """Only one podsim at a time changes this machine; the kernel frees the lock of one that was killed."""
+    with LOCK.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FloorError("another podsim is starting or removing a pod here; wait until it ends.") from None
+        yield
+
+
+def _condition(running: bool, answering: bool) -> str:
+    if not running:
+        return "down"
+    return "up" if answering else "not answering"

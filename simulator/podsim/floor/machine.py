@@ -1,0 +1,56 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first process of an IPU-Machine's container: it keeps the RNIC's DHCP client and the V-IPU agent.
+
+When either of them ends the machine ends, too, so that a broken machine is seen as a machine that is down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from types import FrameType
+
+LEASE_SCRIPT = "/usr/local/sbin/rnic-lease"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the machine until it is told to stop; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="podsim machine", description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="the IPU-Machine's name, which is its agent's id")
+    parser.add_argument("--agent", required=True, metavar="ADDRESS:PORT", help="where the V-IPU agent listens")
+    parser.add_argument("--rnic", required=True, metavar="INTERFACE", help="the RNIC's interface")
+    parser.add_argument("--mtu", required=True, metavar="BYTES", type=int, help="the RNIC's MTU")
+    arguments = parser.parse_args(argv)
+
+    signal.signal(signal.SIGTERM, _stop)
+    subprocess.run(["ip", "link", "set", arguments.rnic, "mtu", str(arguments.mtu), "up"], check=True)
+    children = {
+        _spawn("busybox", "udhcpc", "-f", "-i", arguments.rnic, "-s", LEASE_SCRIPT, "-t", "3", "-T", "1", "-A", "2"),
+        _spawn(
+            "podsim",
+            "agent",
+            "--listen",
+            arguments.agent,
+            "--id",
+            arguments.name,
+            *("--rnic-interface", arguments.rnic),
+        ),
+    }
+    # As process 1 it inherits orphans; only its own children decide.
+    while True:
+        process, status = os.wait()
+        if process in children:
+            print(f"process {process} ended with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr)
+            return 1
+
+
+def _spawn(*command: str) -> int:
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL).pid
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)

@@ -1,0 +1,140 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The management network and every machine's cables: one bridge, and a network namespace per machine.
+
+The namespaces exist before the containers, so that a machine boots with its cables plugged in and keeps them when it
+is restarted. The switches' ports are in a namespace of their own, because the host would answer ARP on them. Of the
+host only the management bridge is seen; its sysctls and its firewall are not touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from ipaddress import IPv4Network
+
+from podsim.floor.commands import ip_batch, run
+from podsim.floor.errors import FloorError
+from podsim.floor.plan import (
+    DATA_PLANE_NAMESPACE,
+    LINK_PREFIX,
+    MANAGEMENT_BRIDGE,
+    NAMESPACE_PREFIX,
+    Floor,
+    Machine,
+)
+from podsim.floor.state import StateDirectory
+
+# The switch's end of a cable takes every frame; the switch's own configuration sets the port's MTU.
+SWITCH_LINK_MTU = 9216
+
+
+def owner() -> str | None:
+    """The state directory of the pod that runs on this machine, or None: the management bridge carries its name."""
+    links = {link["ifname"]: link for link in json.loads(run("ip", "-j", "link", "show"))}
+    alias = links.get(MANAGEMENT_BRIDGE, {}).get("ifalias")
+    return None if alias is None else str(alias)
+
+
+def refuse_overlap(networks: Iterable[IPv4Network]) -> None:
+    """Refuse when the host already reaches one of the management networks in another way."""
+    routes = json.loads(run("ip", "-4", "-j", "route", "show", "table", "all"))
+    for network in networks:
+        for route in routes:
+            if route["dst"] == "default" or route.get("dev") == MANAGEMENT_BRIDGE:
+                continue
+            if network.overlaps(IPv4Network(route["dst"])):
+                raise FloorError(
+                    f"the host's route to {route['dst']} through {route.get('dev', 'another interface')} overlaps the "
+                    f"management network {network}; change the management networks and addresses in the sim: section."
+                )
+
+
+def build_management(floor: Floor, state: StateDirectory) -> None:
+    """The management bridge, with the control node's and the switches' addresses on it."""
+    if MANAGEMENT_BRIDGE not in _links():
+        ip_batch([f"link add {MANAGEMENT_BRIDGE} type bridge"])
+    ip_batch(
+        [
+            f'link set {MANAGEMENT_BRIDGE} alias "{state.root}"',
+            *(f"address replace {address} dev {MANAGEMENT_BRIDGE}" for address in floor.control_node),
+            *(f"address replace {switch.management}/32 dev {MANAGEMENT_BRIDGE}" for switch in floor.switches),
+            f"link set {MANAGEMENT_BRIDGE} addrgenmode none up",
+        ]
+    )
+
+
+def build_cables(floor: Floor) -> None:
+    """A network namespace per machine and for the data plane, with all cables; repeating it changes nothing."""
+    add_namespaces(*(machine.container for machine in floor.machines), DATA_PLANE_NAMESPACE)
+    existing = _links()
+    for machine in floor.machines:
+        if machine.management_link not in existing:
+            _add_management_cable(machine)
+        for rnic in machine.rnics:
+            add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
+            disable_transmit_checksum(rnic.name, machine.container)
+        ip_batch(_management_port(machine, floor.networks), machine.container)
+
+
+def add_namespaces(*names: str) -> None:
+    """Add the network namespaces that do not exist yet."""
+    existing = _namespaces()
+    ip_batch(f"netns add {name}" for name in names if name not in existing)
+
+
+def add_data_plane_cable(switch_link: str, other_end: str) -> None:
+    """Add a cable from a switch, unless it is there, to an end given in the words of `ip link`."""
+    if switch_link not in _links(DATA_PLANE_NAMESPACE):
+        ip_batch(
+            [
+                f"link add {switch_link} mtu {SWITCH_LINK_MTU} type veth peer name {other_end}",
+                # A switch port has no IPv6 address of its own, so it sends nothing by itself.
+                f"link set {switch_link} addrgenmode none up",
+            ],
+            DATA_PLANE_NAMESPACE,
+        )
+    disable_transmit_checksum(switch_link, DATA_PLANE_NAMESPACE)
+
+
+def disable_transmit_checksum(link: str, namespace: str) -> None:
+    """Have the kernel fill in checksums: Open vSwitch in user space does not do it, and TCP would hang."""
+    run("nsenter", f"--net=/run/netns/{namespace}", "ethtool", "-K", link, "tx", "off")
+
+
+def remove_network() -> None:
+    """Remove all links and namespaces of the simulated pod; the bridge, which names the owner, goes last."""
+    ip_batch(f"link delete {link}" for link in sorted(_links() - {MANAGEMENT_BRIDGE}))
+    ip_batch(f"netns delete {namespace}" for namespace in sorted(_namespaces()))
+    ip_batch(f"link delete {link}" for link in _links())
+
+
+def _add_management_cable(machine: Machine) -> None:
+    mac = f"address {machine.management_mac}" if machine.management_mac else ""
+    ip_batch(
+        [
+            f"link add {machine.management_link} type veth peer name eth0 {mac} netns {machine.container}",
+            f"link set {machine.management_link} master {MANAGEMENT_BRIDGE} addrgenmode none up",
+        ]
+    )
+
+
+def _management_port(machine: Machine, networks: Iterable[IPv4Network]) -> list[str]:
+    attached = {address.network for address in machine.management}
+    return [
+        "link set lo up",
+        "link set eth0 up",
+        *(f"address replace {address} dev eth0" for address in machine.management),
+        *(f"route replace {network} dev eth0" for network in networks if network not in attached),
+    ]
+
+
+def _links(namespace: str | None = None) -> set[str]:
+    where = ("-n", namespace) if namespace else ()
+    names = (link["ifname"] for link in json.loads(run("ip", *where, "-j", "link", "show")))
+    return {name for name in names if name.startswith(LINK_PREFIX)}
+
+
+def _namespaces() -> set[str]:
+    names = (namespace["name"] for namespace in json.loads(run("ip", "-j", "netns", "list") or "[]"))
+    return {name for name in names if name.startswith((f"{NAMESPACE_PREFIX}-", f"{NAMESPACE_PREFIX}."))}

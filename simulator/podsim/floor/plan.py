@@ -1,0 +1,158 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has to exist on the host for a floor: a pure translation of the facts into named pieces.
+
+Linux allows 15 characters in an interface name, so links are numbered: `psm3` is the management cable of the
+third machine, `pst1e9-1` is port Ethernet9/1 of the first switch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+
+from podsim.floor.facts import Cable, Facts
+
+MANAGEMENT_BRIDGE = "ps-mgmt"
+LINK_PREFIX = "ps"
+# A machine's container and its network namespace; the dot sets the two others apart from any machine's name.
+NAMESPACE_PREFIX = "podsim"
+DATA_PLANE_NAMESPACE = f"{NAMESPACE_PREFIX}.dataplane"
+DHCP_NAMESPACE = f"{NAMESPACE_PREFIX}.dhcp"
+DHCP_OPENFLOW_PORT = 1
+
+
+class Kind(Enum):
+    """The kinds of machine that stand on the floor as a container."""
+
+    CONTROLLER = "controller"
+    POPLAR_SERVER = "Poplar server"
+    IPU_MACHINE = "IPU-Machine"
+
+
+@dataclass(frozen=True)
+class Rnic:
+    """One RNIC and the switch end of its cable; an IPU-Machine's has an MTU in bytes, and an address from DHCP."""
+
+    name: str
+    mac: str
+    switch_link: str
+    lease: IPv4Interface | None = None
+    mtu: int | None = None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One container: its management port `eth0` and its RNICs. The first management address is the one it serves on."""
+
+    name: str
+    kind: Kind
+    management: tuple[IPv4Interface, ...]
+    management_link: str
+    management_mac: str | None
+    rnics: tuple[Rnic, ...]
+
+    @property
+    def container(self) -> str:
+        """The name of its container and of its network namespace."""
+        return f"{NAMESPACE_PREFIX}-{self.name}"
+
+    @property
+    def address(self) -> IPv4Address:
+        """Where it is reached: a gateway's agent, or sshd."""
+        return self.management[0].ip
+
+
+@dataclass(frozen=True)
+class SwitchPort:
+    """A cabled front-panel port: EOS name, link on the host, OpenFlow number, MAC of the RNIC at the other end."""
+
+    name: str
+    link: str
+    openflow_port: int
+    mac: str
+
+
+@dataclass(frozen=True)
+class SwitchPlan:
+    """One switch: its management address, OVS bridge, cabled ports, and the link that the DHCP server hangs on."""
+
+    name: str
+    management: IPv4Address
+    bridge: str
+    dhcp_link: str
+    ports: tuple[SwitchPort, ...]
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Everything to create, in an order that any part may rely on."""
+
+    networks: tuple[IPv4Network, ...]
+    control_node: tuple[IPv4Interface, ...]
+    switches: tuple[SwitchPlan, ...]
+    machines: tuple[Machine, ...]
+
+    @property
+    def leases(self) -> dict[str, IPv4Interface]:
+        """The address that DHCP gives to each RNIC, by MAC."""
+        return {rnic.mac: rnic.lease for machine in self.machines for rnic in machine.rnics if rnic.lease}
+
+
+def plan(facts: Facts) -> Floor:
+    """The floor that these facts describe."""
+    bridges = {switch.name: f"{LINK_PREFIX}t{number}" for number, switch in enumerate(facts.switches, 1)}
+    networks = facts.management.networks
+
+    def switch_link(cable: Cable) -> str:
+        return bridges[cable.switch] + cable.port.replace("Ethernet", "e").replace("/", "-")
+
+    machines: list[Machine] = []
+
+    def add(
+        name: str,
+        kind: Kind,
+        addresses: tuple[IPv4Address, ...],
+        rnics: tuple[Rnic, ...],
+        mac: str | None = None,
+    ) -> None:
+        management = tuple(_on_network(address, networks) for address in addresses)
+        machines.append(Machine(name, kind, management, f"{LINK_PREFIX}m{len(machines) + 1}", mac, rnics))
+
+    for controller in facts.controllers:
+        add(controller.name, Kind.CONTROLLER, (controller.management,), ())
+    for server in facts.poplar_servers:
+        rnics = tuple(Rnic(rnic.name, rnic.mac, switch_link(rnic.cable)) for rnic in server.rnics)
+        add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics)
+    for machine in facts.ipu_machines:
+        rnic = Rnic("rnic0", machine.rnic_mac, switch_link(machine.cable), machine.lease, machine.mtu)
+        addresses = (machine.gateway_address, machine.bmc_address)
+        add(machine.name, Kind.IPU_MACHINE, addresses, (rnic,), machine.gateway_mac)
+
+    cables = [
+        *((rnic.cable, rnic.mac) for server in facts.poplar_servers for rnic in server.rnics),
+        *((machine.cable, machine.rnic_mac) for machine in facts.ipu_machines),
+    ]
+    switches = tuple(
+        SwitchPlan(
+            name=switch.name,
+            management=switch.management,
+            bridge=bridges[switch.name],
+            dhcp_link=f"{bridges[switch.name]}dhcp",
+            ports=tuple(
+                SwitchPort(cable.port, switch_link(cable), number, mac)
+                for number, (cable, mac) in enumerate(
+                    (end for end in cables if end[0].switch == switch.name), DHCP_OPENFLOW_PORT + 1
+                )
+            ),
+        )
+        for switch in facts.switches
+    )
+    control_node = tuple(_on_network(address, networks) for address in facts.management.control_node)
+    return Floor(networks, control_node, switches, tuple(machines))
+
+
+def _on_network(address: IPv4Address, networks: tuple[IPv4Network, ...]) -> IPv4Interface:
+    network = next(network for network in networks if address in network)
+    return IPv4Interface((address, network.prefixlen))

@@ -1,0 +1,67 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host needs: Debian packages, root, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+
+from podsim.floor.errors import FloorError
+from podsim.floor.podman import container_runtime
+
+LOCK_SECONDS = 600
+# Package -> one program of it that the floor calls.
+PROGRAMS = {
+    "podman": "podman",
+    "conmon": "conmon",
+    "openvswitch-switch": "ovs-vswitchd",
+    "mmdebstrap": "mmdebstrap",
+    "dnsmasq-base": "dnsmasq",
+    "iproute2": "ip",
+    "ethtool": "ethtool",
+    "util-linux": "nsenter",
+    "openssh-client": "ssh",
+}
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages that the floor needs and this host lacks."""
+    programs = {**PROGRAMS, container_runtime(): container_runtime()}
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    return [package for package, program in programs.items() if shutil.which(program, path=path) is None]
+
+
+def refuse_missing() -> None:
+    """Refuse to start on a host that lacks a package, or without root."""
+    if missing := missing_packages():
+        raise FloorError(f"missing on this host: {', '.join(missing)}; run `podsim prerequisites --install` as root.")
+    require_root()
+
+
+def require_root() -> None:
+    """Refuse without root: network namespaces and containers on cables of our own need it."""
+    if os.geteuid() != 0:
+        raise FloorError("the simulated pod needs root for its networks and containers; repeat the command with sudo.")
+
+
+def install() -> None:
+    """Install what is missing with apt-get, which shows its own progress and waits for another one to finish."""
+    missing = missing_packages()
+    if not missing:
+        return
+    require_root()
+    if platform.freedesktop_os_release().get("ID") not in ("debian", "ubuntu"):
+        raise FloorError(f"this is neither Debian nor Ubuntu; install by hand what provides: {', '.join(missing)}.")
+    apt_get = ["apt-get", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "-o", "Acquire::Retries=3", "-q"]
+    for arguments in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
+        result = subprocess.run(
+            [*apt_get, *arguments],
+            check=False,
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            stdin=subprocess.DEVNULL,
+        )
+        if result.returncode:
+            raise FloorError(f"`apt-get {' '.join(arguments)}` failed; see what it says above.")

@@ -1,0 +1,48 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a controller reaches its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from podsim.vipu import interfaces
+from podsim.vipu.entities import Agent
+from podsim.vipu.errors import Refused
+from podsim.vipu.rpc import Client, Unreachable
+
+
+class Fleet(Protocol):
+    """Reaches agents."""
+
+    def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
+        """What each agent says of its machine now (see machine.facts), by agent id; None where it does not answer."""
+
+
+class RealFleet:
+    """Reaches agents over the network, all of them at once; `timeout` in seconds."""
+
+    def __init__(self, timeout: float = 1.0) -> None:
+        self._timeout = timeout
+        self._clients: dict[str, Client] = {}
+
+    def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
+        """See Fleet."""
+        calls = []
+        for agent in agents:
+            client = self._client(f"{agent.host}:{agent.port}")
+            calls.append((agent.id, client, client.start(interfaces.AGENT, "GetFacts", {}, self._timeout)))
+        return {agent_id: _facts_or_none(client, call) for agent_id, client, call in calls}
+
+    def _client(self, address: str) -> Client:
+        if address not in self._clients:
+            self._clients[address] = Client(address)
+        return self._clients[address]
+
+
+def _facts_or_none(client: Client, call: Any) -> dict[str, Any] | None:
+    try:
+        return client.result(call)
+    except (Unreachable, Refused):
+        return None

@@ -1,0 +1,185 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The collection's V-IPU client and planner against the simulated controller, through the real command-line program."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, converge, one_by_one
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED, KINDS
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
+
+PROGRAMS = Path(sys.executable).parent
+HOST = "127.0.0.1"
+AGENTS = [f"pod001-ipum{number}" for number in range(1, 5)]
+
+Declared = dict[str, list[dict[str, Any]]]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def started(argv: list[str], directory: Path, port: int) -> subprocess.Popen[bytes]:
+    """A program that accepts connections on ``port``."""
+    process = subprocess.Popen(argv, cwd=directory, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                return process
+    pytest.fail(f"{argv[0]} ended with {process.returncode} instead of listening")
+
+
+@pytest.fixture(scope="module")
+def agent_ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
+    ports = [free_port() for _ in AGENTS]
+    directory = tmp_path_factory.mktemp("agents")
+    agent = [f"{PROGRAMS}/podsim", "agent", "--metrics-port", "0"]
+    processes = [
+        started(
+            [*agent, "--listen", f"{HOST}:{port}", "--id", name, "--rnic", f"10.5.1.{index}"],
+            directory,
+            port,
+        )
+        for index, (name, port) in enumerate(zip(AGENTS, ports, strict=True), start=1)
+    ]
+    yield ports
+    for process in processes:
+        process.terminate()
+        process.wait(10)
+
+
+class Installation:
+    """A controller and how often ``vipu-admin`` was called."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.port = free_port()
+        self.calls: list[list[str]] = []
+        self.client = Controller(self.run, f"{PROGRAMS}/vipu-admin", HOST, self.port)
+
+    def run(self, argv: list[str]) -> tuple[int, str, str]:
+        self.calls.append(argv[5:])
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def converge(self, declared: Declared, check_mode: bool = False) -> Outcome:
+        self.calls.clear()
+        return converge(
+            self.client.read, lambda actual: plan(declared, actual), one_by_one(self.client.carry_out), check_mode
+        )
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    found = Installation(tmp_path)
+    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=tmp_path, check=True, capture_output=True)
+    ports = ["--user-port", str(free_port()), "--admin-port", str(found.port), "--metrics-port", "0"]
+    log = ["--request-log", str(tmp_path / "requests.jsonl")]
+    server = started([f"{PROGRAMS}/vipu-server", "--listen", HOST, *ports, *log], tmp_path, found.port)
+    yield found
+    server.terminate()
+    server.wait(10)
+
+
+def tenant(ports: list[int]) -> Declared:
+    return {
+        "agent": [{"name": name, "host": HOST, "port": port} for name, port in zip(AGENTS, ports, strict=True)],
+        "cluster": [{"name": "c001", "agents": AGENTS, "topology": "torus", "ipu_link_domains": 1}],
+        "allocation": [{"name": "alice", "cluster": "c001", "size": 8, "agents": AGENTS[:2]}],
+        "partition": [
+            {"name": "train", "allocation": "alice", "size": 4, "gcds": 2, "replicas": 2},
+            {"name": "serve", "allocation": "alice", "size": 2, "reconfigurable": True},
+        ],
+    }
+
+
+def test_check_mode_predicts_what_the_controller_then_holds(installation: Installation, agent_ports: list[int]) -> None:
+    declared = tenant(agent_ports)
+    predicted = installation.converge(declared, check_mode=True)
+    outcome = installation.converge(declared)
+    assert outcome.failure is None
+    assert [step.public() for step in predicted.steps] == [step.public() for step in outcome.steps]
+    assert predicted.after is not None
+    assert outcome.after is not None
+    for kind in KINDS:
+        assert predicted.after[kind].keys() == outcome.after[kind].keys()
+        for name, fields in outcome.after[kind].items():
+            foretold = predicted.after[kind][name]
+            assert {**fields, **foretold} == fields
+            assert set(fields) - set(foretold) <= set(COMPUTED[kind]) | {"reconfigurable"}
+
+
+def test_a_second_run_asks_once_per_kind_and_changes_nothing(
+    installation: Installation, agent_ports: list[int]
+) -> None:
+    installation.converge(tenant(agent_ports))
+    outcome = installation.converge(tenant(agent_ports))
+    assert not outcome.changed
+    assert [call[1:] for call in installation.calls] == [
+        ["list", kind] for kind in ("agents", "clusters", "allocations", "partitions")
+    ]
+
+
+def test_what_was_declared_can_be_declared_absent(installation: Installation, agent_ports: list[int]) -> None:
+    declared = tenant(agent_ports)
+    installation.converge(declared)
+    absent = {kind: [dict(entity, state="absent") for entity in entities] for kind, entities in declared.items()}
+    outcome = installation.converge(absent)
+    assert outcome.failure is None
+    assert outcome.after == {kind: {} for kind in KINDS}
+
+
+def test_somebody_elses_partition_is_left_alone(installation: Installation, agent_ports: list[int]) -> None:
+    installation.converge(tenant(agent_ports))
+    theirs = (
+        f"{PROGRAMS}/vipu-admin -H {HOST} -P {installation.port} create partition p4711 --size 2 --allocation alice"
+    )
+    assert installation.run(theirs.split())[0] == 0
+    outcome = installation.converge(tenant(agent_ports))
+    assert not outcome.changed
+    assert "p4711" in outcome.before["partition"]
+
+
+def test_an_agent_that_does_not_answer_stops_the_run_and_is_named(
+    installation: Installation, agent_ports: list[int]
+) -> None:
+    outcome = installation.converge(tenant([*agent_ports[:2], free_port(), agent_ports[3]]))
+    result = outcome.result()
+    assert result["failed_step"]["name"] == "pod001-ipum3"
+    assert [step["name"] for step in result["done"]] == ["pod001-ipum1", "pod001-ipum2"]
+    assert result["not_tried"][-1]["name"] == "serve"
+    assert list(result["after"]["agent"]) == ["pod001-ipum1", "pod001-ipum2"]
+
+
+def test_check_mode_and_refusals_send_no_write_request(installation: Installation, agent_ports: list[int]) -> None:
+    before = (installation.directory / "vipu-server.json").read_bytes()
+    installation.converge(tenant(agent_ports), check_mode=True)
+    log = [json.loads(line) for line in (installation.directory / "requests.jsonl").read_text().splitlines()]
+    assert log
+    assert not [request for request in log if request["write"]]
+    assert (installation.directory / "vipu-server.json").read_bytes() == before
+
+
+def test_a_controller_that_does_not_answer_is_named() -> None:
+    nobody = Installation(Path())
+    with pytest.raises(DeviceError, match=rf"the V-IPU controller at {HOST}:{nobody.port}: `vipu-admin .*` failed: "):
+        nobody.client.read()
+
+
+def test_an_answer_that_is_not_understood_is_never_an_empty_list() -> None:
+    strange = Controller(lambda _argv: (0, '{"agents": null}', ""), "vipu-admin", HOST, 1)
+    with pytest.raises(DeviceError, match="printed something that is not understood"):
+        strange.read()

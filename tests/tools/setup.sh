@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Prepares .venv in the checkout: the tools, the simulated pod's programs, and the collection itself.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+python=${PYTHON:-python3}
+
+refuse() {
+    echo "setup: $1" >&2
+    exit 1
+}
+
+command -v "$python" >/dev/null ||
+    refuse "no program $python; install Python 3.11 or later, e.g. apt-get install python3 python3-venv"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    refuse "$("$python" --version) is too old; install Python 3.11 or later and say: make setup PYTHON=python3.11"
+"$python" -c 'import ensurepip, venv' 2>/dev/null ||
+    refuse "$python has no venv module; install it, e.g. apt-get install python3-venv"
+
+echo "Preparing .venv with $("$python" --version) (a few minutes the first time)"
+"$python" -m venv .venv
+.venv/bin/pip install --quiet --disable-pip-version-check 'pip>=25.1'
+# setuptools warns of folders named podsim beside the installed one; there are none.
+PYTHONWARNINGS=ignore \
+    .venv/bin/pip install --quiet --disable-pip-version-check --group dev --editable simulator
+
+# ansible.cfg names .venv/collections. Links to the parts: one link to the whole checkout would contain itself.
+collection=.venv/collections/ansible_collections/ipu/pod
+rm -rf .venv/collections
+mkdir -p "$collection"
+for part in README.md docs galaxy.yml meta playbooks plugins roles; do
+    ln -s "../../../../../$part" "$collection/$part"
+done
+
+touch .venv/ready

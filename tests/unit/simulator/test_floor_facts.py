@@ -1,0 +1,133 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The `sim:` section of a pods.yml: what is read from it, and how a wrong one is refused."""
+
+from __future__ import annotations
+
+import copy
+from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from podsim.floor.errors import FloorError
+from podsim.floor.facts import Cable, facts_from, read_facts
+
+PODS_FILE = Path(__file__).parents[3] / "inventories" / "sim_pod64" / "pods.yml"
+SIM = yaml.safe_load(PODS_FILE.read_text(encoding="utf-8"))["sim"]
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """The shipped `sim:` section with one value replaced."""
+    sim = copy.deepcopy(SIM)
+    *parents, last = path.split(".")
+    place = sim
+    for parent in parents:
+        place = place[parent]
+    place[last] = value
+    return sim
+
+
+def test_the_shipped_pod_is_a_pod64() -> None:
+    facts = read_facts(PODS_FILE)
+    assert (len(facts.switches), len(facts.controllers)) == (1, 1)
+    assert (len(facts.poplar_servers), len(facts.ipu_machines)) == (4, 16)
+    machine = facts.ipu_machines[9]
+    assert machine.name == "pod001-ipum10"
+    assert machine.gateway_address == IPv4Address("10.2.1.10")
+    assert machine.lease == IPv4Interface("10.5.1.10/16")
+    assert machine.cable == Cable("pod001-tor", "Ethernet18/1")
+
+
+def test_only_the_sim_section_is_read(tmp_path: Path) -> None:
+    pods_file = tmp_path / "pods.yml"
+    pods_file.write_text(yaml.safe_dump({"pods": "not even a mapping", "sim": SIM}, sort_keys=False), encoding="utf-8")
+    assert read_facts(pods_file) == read_facts(PODS_FILE)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (
+            "ipu_machines.pod001-ipum1.gateway.address",
+            "10.2.1.x",
+            "sim.ipu_machines.pod001-ipum1.gateway.address is '10.2.1.x', "
+            "but it has to be an IPv4 address such as 10.1.1.1.",
+        ),
+        (
+            "ipu_machines.pod001-ipum1.rnic.cable",
+            "pod002-tor Ethernet9/1",
+            "sim.ipu_machines.pod001-ipum1.rnic.cable is 'pod002-tor Ethernet9/1', "
+            'but it has to be a switch of sim.switches and its port, such as "pod001-tor Ethernet9/1".',
+        ),
+        (
+            "ipu_machines.pod001-ipum1.rnic.cable",
+            "pod001-tor Ethernet10/1",
+            "sim: pod001-ipum1 and pod001-ipum2 both have the switch port pod001-tor Ethernet10/1; each needs its own.",
+        ),
+        (
+            "ipu_machines.pod001-ipum1.rnic.mtu",
+            90000,
+            "sim.ipu_machines.pod001-ipum1.rnic.mtu is 90000, but it has to be an MTU from 1280 to 9216 bytes.",
+        ),
+        (
+            "poplar_servers.pod001-poplar1.rnics.rnic0.mac",
+            "04:3f:72:00:01:03",
+            "sim: pod001-poplar1 and pod001-poplar1 both have the MAC 04:3f:72:00:01:03; each needs its own.",
+        ),
+        (
+            "poplar_servers.pod001-poplar1.rnics.rnic0.mac",
+            # What YAML 1.1 makes of 10:20:30:40:50:59 without quotes.
+            8041839059,
+            "sim.poplar_servers.pod001-poplar1.rnics.rnic0.mac is 8041839059, "
+            'but it has to be a MAC address in quotes and lower case, such as "0c:42:a1:00:01:01".',
+        ),
+        (
+            "poplar_servers.pod001-poplar1.management",
+            "10.9.1.101",
+            "sim: the management address 10.9.1.101 of pod001-poplar1 is in none of sim.management.networks.",
+        ),
+        (
+            "controllers.ctrl001.management",
+            "10.3.1.101",
+            "sim: ctrl001 and pod001-poplar1 both have the management address 10.3.1.101; each needs its own.",
+        ),
+        (
+            "switches.pod001-tor.speed",
+            100,
+            "sim.switches.pod001-tor has an unknown key `speed`; it takes management.",
+        ),
+        ("controllers", None, "sim.controllers is None, but it has to be a mapping."),
+        ("management.networks", [], "sim.management.networks is [], but it has to be a list with at least one entry."),
+    ],
+)
+def test_a_wrong_value_is_refused_with_one_sentence(path: str, value: Any, sentence: str) -> None:
+    with pytest.raises(FloorError) as refusal:
+        facts_from(changed(path, value))
+    assert str(refusal.value) == sentence
+
+
+def test_a_missing_key_is_refused() -> None:
+    sim = copy.deepcopy(SIM)
+    del sim["switches"]
+    with pytest.raises(FloorError, match=r"^sim has no `switches`; it needs management, switches, controllers"):
+        facts_from(sim)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, "can not be read: No such file or directory."),
+        ("pods: {}\n", "has no `sim:` section; it says what stands on the simulated floor."),
+        ("sim: [\n", "is not YAML: "),
+    ],
+)
+def test_a_file_without_facts_is_named(tmp_path: Path, text: str | None, complaint: str) -> None:
+    pods_file = tmp_path / "pods.yml"
+    if text is not None:
+        pods_file.write_text(text, encoding="utf-8")
+    with pytest.raises(FloorError) as refusal:
+        read_facts(pods_file)
+    assert str(refusal.value).startswith(f"{pods_file} {complaint}")

@@ -1,0 +1,102 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `podsim up` creates for a floor: names, links, DHCP, containers."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+
+import pytest
+
+from podsim.floor.data_plane import dhcp_flows
+from podsim.floor.dhcp import configuration, server_addresses
+from podsim.floor.errors import FloorError
+from podsim.floor.facts import read_facts
+from podsim.floor.machines import create_arguments
+from podsim.floor.plan import Floor, Kind, Machine, plan
+from podsim.floor.state import StateDirectory
+
+PODS_FILE = Path(__file__).parents[3] / "inventories" / "sim_pod64" / "pods.yml"
+
+
+@pytest.fixture(name="floor")
+def _floor() -> Floor:
+    return plan(read_facts(PODS_FILE))
+
+
+def machine(floor: Floor, name: str) -> Machine:
+    return next(machine for machine in floor.machines if machine.name == name)
+
+
+def test_every_link_has_a_name_of_its_own_that_linux_takes(floor: Floor) -> None:
+    links = [
+        *(machine.management_link for machine in floor.machines),
+        *(rnic.switch_link for machine in floor.machines for rnic in machine.rnics),
+        *(name for switch in floor.switches for name in (switch.bridge, switch.dhcp_link)),
+    ]
+    assert len(links) == len(set(links)) == 21 + 24 + 2
+    assert all(link.startswith("ps") and len(link) <= 15 for link in links)
+
+
+def test_a_cable_joins_its_rnic_to_its_port(floor: Floor) -> None:
+    [rnic] = machine(floor, "pod001-ipum1").rnics
+    [port] = [port for port in floor.switches[0].ports if port.name == "Ethernet9/1"]
+    assert (port.link, port.mac) == (rnic.switch_link, rnic.mac) == ("pst1e9-1", "0c:42:a1:00:01:01")
+
+
+def test_an_ipu_machine_serves_on_its_gateway_address(floor: Floor) -> None:
+    ipum = machine(floor, "pod001-ipum3")
+    assert ipum.kind is Kind.IPU_MACHINE
+    assert ipum.address == IPv4Address("10.2.1.3")
+    assert ipum.management == (IPv4Interface("10.2.1.3/24"), IPv4Interface("10.1.1.3/24"))
+    assert ipum.management_mac == "70:69:79:20:01:07"
+
+
+def test_dhcp_knows_the_ipu_machines_and_nothing_else(floor: Floor) -> None:
+    lines = configuration(floor).splitlines()
+    hosts = [line for line in lines if line.startswith("dhcp-host=")]
+    assert len(hosts) == 16
+    assert "dhcp-host=0c:42:a1:00:01:01,10.5.1.1" in hosts
+    assert [line for line in lines if line.startswith("dhcp-range=")] == ["dhcp-range=10.5.0.0,static,255.255.0.0,1h"]
+    # Present without a value: not even the defaults are sent.
+    assert {"port=0", "dhcp-option=option:router", "dhcp-option=option:dns-server"} <= set(lines)
+
+
+def test_the_dhcp_server_takes_no_leased_address(floor: Floor) -> None:
+    assert server_addresses(floor) == [IPv4Interface("10.5.255.254/16")]
+
+
+def test_a_full_lease_network_is_refused(tmp_path: Path) -> None:
+    text = PODS_FILE.read_text(encoding="utf-8").replace("10.5.1.16/16", "192.168.9.1/30")
+    (tmp_path / "pods.yml").write_text(text.replace("10.5.1.15/16", "192.168.9.2/30"), encoding="utf-8")
+    with pytest.raises(FloorError, match=r"^sim: the leases fill all of 192\.168\.9\.0/30; leave one address"):
+        server_addresses(plan(read_facts(tmp_path / "pods.yml")))
+
+
+def test_dhcp_answers_reach_only_the_machine_that_asked(floor: Floor) -> None:
+    [switch] = floor.switches
+    flows = dhcp_flows(switch, floor)
+    port = next(port.openflow_port for port in switch.ports if port.name == "Ethernet9/1")
+    assert f"priority=1000,in_port=1,udp,tp_src=67,tp_dst=68,dl_dst=0c:42:a1:00:01:01,actions=output:{port}" in flows
+    assert flows[-1] == "priority=900,in_port=1,actions=drop"
+    # A request of every port, one answer for each machine, one for all of them, and the end.
+    assert len(flows) == 1 + 16 + 1 + 1
+
+
+def test_no_container_is_privileged_or_on_a_network_of_podman(floor: Floor, tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path / "pod")
+    for each in floor.machines:
+        arguments = create_arguments(each, "image:tag", state)
+        assert "--privileged" not in arguments
+        assert arguments[arguments.index("--network") + 1] == f"ns:/run/netns/podsim-{each.name}"
+        assert arguments[arguments.index("--cap-add") + 1] == "NET_ADMIN,NET_RAW,SYS_CHROOT,AUDIT_WRITE"
+    assert not state.root.exists()
+
+
+def test_an_ipu_machine_runs_its_agent_and_no_systemd(floor: Floor, tmp_path: Path) -> None:
+    arguments = create_arguments(machine(floor, "pod001-ipum16"), "image:tag", StateDirectory(tmp_path))
+    assert arguments[arguments.index("image:tag") + 1 :] == [
+        *("podsim", "machine", "--agent", "10.2.1.16:8080", "--rnic", "rnic0", "--mtu", "9000", "pod001-ipum16")
+    ]
+    assert "--systemd" not in arguments

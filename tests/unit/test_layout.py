@@ -1,0 +1,129 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rules of the layout: what must be documented, and who may import whom."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = ROOT / "plugins"
+MODULES = sorted((PLUGINS / "modules").glob("*.py"))
+ROLES = sorted(path for path in (ROOT / "roles").glob("*") if path.is_dir())
+PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
+SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
+# These parts decide and never do.
+PURE_FILES = sorted(path for part in ("_pod", "_plan") for path in (PLUGINS / "module_utils" / part).rglob("*.py"))
+IMPURE = {"ansible", "asyncio", "http", "os", "pathlib", "requests", "shutil", "socket", "subprocess", "urllib"}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imported(path: Path) -> set[str]:
+    """Return the top-level names of the absolute imports of a Python file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+def calls(path: Path) -> set[str]:
+    """Return the plain names that a Python file calls."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+
+def constants(path: Path) -> dict[str, str]:
+    """Return the string constants that a Python file assigns at its top level."""
+    return {
+        target.id: node.value.value
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_module_documents_itself(path: Path) -> None:
+    documented = constants(path)
+    assert {"DOCUMENTATION", "EXAMPLES", "RETURN"} <= documented.keys()
+    assert yaml.safe_load(documented["DOCUMENTATION"])["module"] == path.stem
+
+
+def included(tasks: Any) -> set[str]:
+    """Return the task files that a role's tasks include or import, at any depth of blocks."""
+    if isinstance(tasks, list):
+        return {file for task in tasks for file in included(task)}
+    if not isinstance(tasks, dict):
+        return set()
+    files: set[str] = set()
+    for key, value in tasks.items():
+        if key.rpartition(".")[2] in {"include_tasks", "import_tasks"}:
+            files.add(value["file"] if isinstance(value, dict) else value)
+        else:
+            files |= included(value)
+    return files
+
+
+@pytest.mark.parametrize("role", ROLES, ids=name)
+def test_role_has_argument_specs_for_every_entry_point(role: Path) -> None:
+    """A file of tasks/ that no other one includes is an entry point."""
+    files = sorted((role / "tasks").glob("*.yml"))
+    inner = {file for path in files for file in included(load(path))}
+    entry_points = {path.stem for path in files if path.name not in inner}
+    assert load(role / "meta" / "argument_specs.yml")["argument_specs"].keys() == entry_points | {"main"}
+
+
+@pytest.mark.parametrize("role", ROLES, ids=name)
+def test_role_defaults_are_options_of_its_entry_points(role: Path) -> None:
+    defaults = role / "defaults" / "main.yml"
+    names = set(load(defaults) or {}) if defaults.exists() else set()
+    specs = load(role / "meta" / "argument_specs.yml")["argument_specs"].values()
+    assert names <= {option for spec in specs for option in spec.get("options", {})}
+
+
+@pytest.mark.parametrize("folder", ["module_utils", "doc_fragments", "plugin_utils"])
+def test_helpers_are_private(folder: str) -> None:
+    public = [name(path) for path in (PLUGINS / folder).glob("*") if not path.name.startswith("_")]
+    assert public == []
+
+
+def test_action_group_holds_the_vipu_modules() -> None:
+    """V-IPU modules share their connection options, so module_defaults can set them once."""
+    group = load(ROOT / "meta" / "runtime.yml")["action_groups"]["vipu"]
+    assert group == sorted(path.stem for path in MODULES if path.stem.startswith("vipu_"))
+
+
+@pytest.mark.parametrize("path", PLUGIN_FILES, ids=name)
+def test_collection_does_not_import_the_simulator(path: Path) -> None:
+    assert "podsim" not in imported(path)
+
+
+@pytest.mark.parametrize("path", SIMULATOR_FILES, ids=name)
+def test_simulator_does_not_import_the_collection(path: Path) -> None:
+    assert imported(path).isdisjoint({"ansible", "ansible_collections"})
+
+
+@pytest.mark.parametrize("path", PURE_FILES, ids=name)
+def test_pure_parts_know_no_ansible_and_do_no_io(path: Path) -> None:
+    assert imported(path).isdisjoint(IMPURE)
+    assert calls(path).isdisjoint({"open", "print", "input", "exec", "eval"})
+
+
+def test_nothing_is_ignored() -> None:
+    assert list((ROOT / "tests").rglob("ignore-*.txt")) == []

@@ -1,0 +1,41 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last line of `make test` counts what really ran."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import phases
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("=== 3 passed, 1 skipped in 0.12s ===", {"passed": 3, "skipped": 1}),
+        ("2 failed, 1 passed, 1 warning, 1 error in 61.50s (0:01:01)", {"failed": 3, "passed": 1}),
+        ("\x1b[32m==== \x1b[32m\x1b[1m4 passed\x1b[0m\x1b[32m in 0.83s\x1b[0m ====", {"passed": 4}),
+        ("1 xfailed, 1 xpassed in 0.01s", {"passed": 1, "failed": 1}),
+        ("no tests ran in 0.01s", {}),
+        ("finished 3 hosts in 2s", {}),
+    ],
+)
+def test_pytest_outcomes_reads_the_last_line_only(line: str, expected: dict[str, int]) -> None:
+    assert phases.pytest_outcomes(line) == Counter(expected)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcomes", "expected"),
+    [
+        (0, {}, {"passed": 1}),
+        (2, {}, {"failed": 1}),
+        (0, {"passed": 5, "skipped": 1}, {"passed": 5, "skipped": 1}),
+        (2, {"passed": 5, "failed": 2}, {"passed": 5, "failed": 2}),
+        (2, {"passed": 5}, {"passed": 5, "failed": 1}),
+    ],
+)
+def test_a_failed_phase_never_adds_up_to_success(
+    status: int, outcomes: dict[str, int], expected: dict[str, int]
+) -> None:
+    assert phases.total([phases.Phase("unit", status, 1.0, Counter(outcomes))]) == Counter(expected)
