@@ -69,6 +69,12 @@ options:
         description:
           - One line for people, which stands in the file. Not declared, it is kept; empty for none.
         type: str
+  new_service:
+    description:
+      - The same run starts systemd-networkd. Only in check mode does this matter, the service may then be stopped.
+        Otherwise a stopped service is refused.
+    type: bool
+    default: false
   backend:
     description:
       - Who configures the interfaces on this server.
@@ -225,6 +231,7 @@ ARGUMENTS = {
             "description": {"type": "str"},
         },
     },
+    "new_service": {"type": "bool", "default": False},
     "backend": {"type": "str", "choices": ["networkd"], "default": "networkd"},
     "state": {"type": "str", "choices": ["merged", "gathered"], "default": "merged"},
 }
@@ -238,7 +245,8 @@ def main() -> None:
         status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
         return status, output, errors
 
-    backend = Networkd(run, Files(), ssh_addresses(os.getpid()))
+    may_be_stopped = module.check_mode and module.params["new_service"]
+    backend = Networkd(run, Files(), ssh_addresses(os.getpid()), may_be_stopped)
     try:
         if module.params["state"] == "gathered":
             module.exit_json(changed=False, gathered=gathered(backend.survey([])))

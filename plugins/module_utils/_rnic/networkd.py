@@ -28,6 +28,7 @@ class Networkd:
         run: runs a program and returns exit status, output and errors; OSError where it does not exist.
         files: the server's files.
         ssh_addresses: the server's end of the SSH connections in use.
+        may_be_stopped: take a networkd that is not running as one that uses no file yet, instead of refusing.
         timeout: seconds within which networkd has to configure an interface.
         clock: seconds that only grow.
         pause: waits that many seconds.
@@ -38,6 +39,7 @@ class Networkd:
         run: Run,
         files: Files,
         ssh_addresses: frozenset[str] = frozenset(),
+        may_be_stopped: bool = False,
         timeout: int = 30,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
@@ -45,6 +47,7 @@ class Networkd:
         self._run = run
         self._files = files
         self._ssh_addresses = ssh_addresses
+        self._may_be_stopped = may_be_stopped
         self._timeout = timeout
         self._clock = clock
         self._pause = pause
@@ -56,14 +59,15 @@ class Networkd:
             Refused: networkd is not running.
             DeviceError: a tool failed, or its answer could not be read.
         """
-        if self._attempt(["systemctl", "is-active", "--quiet", "systemd-networkd"])[0] != 0:
+        running = self._attempt(["systemctl", "is-active", "--quiet", "systemd-networkd"])[0] == 0
+        if not running and not self._may_be_stopped:
             raise Refused(
                 "systemd-networkd is not running on this server; start it with `systemctl enable --now "
                 "systemd-networkd` after making sure that no file of it matches the management interface"
             )
         links = links_from(self._call(["ip", "-details", "-json", "address", "show"]))
         routes = [self._call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
-        devices = [link.device for link in links.values() if _may_be_one_of(link, interfaces)]
+        devices = [link.device for link in links.values() if running and _may_be_one_of(link, interfaces)]
         paths = [network_file.path_of(interface.name) for interface in interfaces]
         files = {path: file.content for path, file in ((path, self._files.read(path)) for path in paths) if file}
         return Server(

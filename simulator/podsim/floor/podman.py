@@ -27,7 +27,6 @@ class Podman:
 
     def __init__(self, state: StateDirectory) -> None:
         self._state = state
-        self._environment = {"CONTAINERS_CONF": str(state.containers_conf)}
 
     def configure(self) -> None:
         """Write the configuration, with limits that a root without CAP_SYS_RESOURCE may set, too."""
@@ -48,7 +47,9 @@ class Podman:
 
     def run(self, *arguments: str) -> str:
         """The output of a podman command."""
-        return run("podman", *arguments, environment=self._environment)
+        conf = self._state.containers_conf
+        # Podman refuses a file that is not there, and `down` also removes what a deleted state directory left.
+        return run("podman", *arguments, environment={"CONTAINERS_CONF": str(conf)} if conf.exists() else {})
 
     def images(self, name: str) -> list[str]:
         """The ids of the images of this name, with or without a tag."""

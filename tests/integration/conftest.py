@@ -1,0 +1,131 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The simulated POD64, started fresh for a module of tests and removed after it, and playbooks run against it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(sys.executable).parent
+INVENTORY = PROJECT / "inventories" / "sim_pod64"
+STATE = PROJECT / "build" / "podsim"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a playbook did, from its JSON output."""
+
+    code: int
+    document: dict[str, Any]
+
+    @property
+    def tasks(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Host, task and result of everything that ran, in order."""
+        return [
+            (host, task["task"]["name"], result)
+            for play in self.document["plays"]
+            for task in play["tasks"]
+            for host, result in task["hosts"].items()
+        ]
+
+    @property
+    def changed(self) -> dict[str, int]:
+        return {host: stats["changed"] for host, stats in self.document["stats"].items()}
+
+    @property
+    def messages(self) -> str:
+        """What was said by everything that failed or could not be reached."""
+        return "\n".join(
+            str(result.get("msg", "")) for _, _, result in self.tasks if result.get("failed") or result.get("unreachable")
+        )
+
+
+class Pod:
+    """The running simulated pod."""
+
+    def playbook(self, name: str, *options: str, inventory: Path = INVENTORY) -> Run:
+        """Run one of the playbooks and return what it says in JSON."""
+        done = subprocess.run(
+            [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), f"playbooks/{name}.yml", *options],
+            cwd=PROJECT,
+            env={**os.environ, "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        try:
+            return Run(done.returncode, json.loads(done.stdout[done.stdout.index("{") :]))
+        except ValueError:
+            pytest.fail(f"{name} printed no JSON: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+    def inside(self, host: str, command: str) -> str:
+        """What a command prints that is run on one of the simulated machines."""
+        done = subprocess.run(
+            ["podman", "exec", f"podsim-{host}", "sh", "-c", command], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def switch(self, *commands: str) -> list[dict[str, Any]]:
+        """Type commands at the ToR switch, as a person would."""
+        request = {
+            "jsonrpc": "2.0",
+            "id": "1",
+            "method": "runCmds",
+            "params": {"version": 1, "format": "text", "cmds": ["enable", *commands]},
+        }
+        done = subprocess.run(
+            ["curl", "--silent", "--cacert", f"{STATE}/ca.pem", "--user", "admin:podsim", "--data", json.dumps(request)]
+            + ["https://10.4.1.1/command-api"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        result: list[dict[str, Any]] = json.loads(done.stdout)["result"]
+        return result
+
+    def fingerprint(self) -> dict[str, str]:
+        """The state that a run could touch: the switch's configurations, the hosts' files and addresses."""
+        configurations = (STATE / "switches" / "pod001-tor").glob("*-config")
+        hosts = ("ctrl001", *(f"pod001-poplar{n}" for n in range(1, 5)))
+        files = "find /etc /var/lib/vipu -type f -exec sha256sum {} + 2>/dev/null | sort; ip -brief address show up"
+        return {
+            **{path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in configurations},
+            **{host: self.inside(host, files) for host in hosts},
+        }
+
+    def write_requests(self) -> int:
+        """How many requests that could change something the switch has seen."""
+        log = STATE / "switches" / "pod001-tor" / "requests.log"
+        # The switch makes the log at its first request.
+        lines = log.read_text().splitlines() if log.exists() else []
+        return sum(json.loads(line)["write"] for line in lines)
+
+
+def podsim(*arguments: str) -> None:
+    done = subprocess.run([f"{PROGRAMS}/podsim", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(f"podsim {arguments[0]}: {done.stdout}{done.stderr}")
+
+
+@pytest.fixture(scope="module")
+def fresh_pod() -> Iterator[Pod]:
+    """A pod that no playbook has touched."""
+    if os.geteuid() != 0 or shutil.which("podman") is None:
+        pytest.skip("the simulated pod needs root and podman; run: make prerequisites")
+    podsim("down")
+    podsim("up", str(INVENTORY / "pods.yml"))
+    yield Pod()
+    podsim("down")
