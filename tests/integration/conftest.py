@@ -48,7 +48,9 @@ class Run:
     def messages(self) -> str:
         """What was said by everything that failed or could not be reached."""
         return "\n".join(
-            str(result.get("msg", "")) for _, _, result in self.tasks if result.get("failed") or result.get("unreachable")
+            str(result.get("msg", ""))
+            for _, _, result in self.tasks
+            if result.get("failed") or result.get("unreachable")
         )
 
 
@@ -57,18 +59,30 @@ class Pod:
 
     def playbook(self, name: str, *options: str, inventory: Path = INVENTORY) -> Run:
         """Run one of the playbooks and return what it says in JSON."""
-        done = subprocess.run(
-            [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), f"playbooks/{name}.yml", *options],
-            cwd=PROJECT,
-            env={**os.environ, "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = self._run(name, options, inventory, {"ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"})
         try:
             return Run(done.returncode, json.loads(done.stdout[done.stdout.index("{") :]))
         except ValueError:
             pytest.fail(f"{name} printed no JSON: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+    def say(self, name: str, *options: str, inventory: Path | None = INVENTORY) -> tuple[int, str]:
+        """Run one of the playbooks and return its exit code and what a person sees."""
+        done = self._run(name, options, inventory, {"COLUMNS": "1000"})
+        return done.returncode, done.stdout + done.stderr
+
+    @staticmethod
+    def _run(
+        name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        where = ["-i", str(inventory)] if inventory else []
+        return subprocess.run(
+            [f"{PROGRAMS}/ansible-playbook", *where, f"playbooks/{name}.yml", *options],
+            cwd=PROJECT,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def inside(self, host: str, command: str) -> str:
         """What a command prints that is run on one of the simulated machines."""
@@ -86,9 +100,9 @@ class Pod:
             "method": "runCmds",
             "params": {"version": 1, "format": "text", "cmds": ["enable", *commands]},
         }
+        curl = ["curl", "--silent", "--cacert", f"{STATE}/ca.pem", "--user", "admin:podsim"]
         done = subprocess.run(
-            ["curl", "--silent", "--cacert", f"{STATE}/ca.pem", "--user", "admin:podsim", "--data", json.dumps(request)]
-            + ["https://10.4.1.1/command-api"],
+            [*curl, "--data", json.dumps(request), "https://10.4.1.1/command-api"],
             capture_output=True,
             text=True,
             check=True,

@@ -1,13 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""site.yml on the simulated POD64, from nothing, in the order of this file: what check mode foretells is what happens."""
+"""site.yml on the simulated POD64, from nothing: what check mode foretells is what happens."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-
 
 
 def outcome(run: Any) -> list[tuple[str, str, bool]]:

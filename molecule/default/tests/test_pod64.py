@@ -26,7 +26,7 @@ def controller(request: Any) -> Any:
 
 def silent(host: Any, packet: int) -> list[str]:
     """The machines that do not answer one ping of so many bytes."""
-    ping = f"ping -q -c 1 -W 2 -M do -s {packet - HEADERS} -I rnic0 $address >/dev/null 2>&1 || echo $address"
+    ping = f"ping -q -c 1 -W 1 -M do -s {packet - HEADERS} -I rnic0 $address >/dev/null 2>&1 || echo $address"
     return host.check_output(f"for address in {' '.join(MACHINES.values())}; do {ping}; done").split()
 
 

@@ -57,7 +57,7 @@ class Change:
         steps = plan(self._declared, self._readings[-1])
         if steps and self._pending:
             sessions = ", ".join(f"{name} ({state})" for name, state in sorted(self._pending.items()))
-            raise Refused(f"somebody is changing the switch; first commit or abort there: {sessions}")
+            raise Refused(f"another configuration session is open on the switch: {sessions}; commit or abort it first")
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:

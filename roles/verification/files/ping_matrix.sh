@@ -15,19 +15,28 @@ ping_of() { # ping_of BYTES ADDRESS
     ping -q -c 1 -W 2 -M do -s $(($1 - headers)) -I "$interface" "$2" >/dev/null 2>&1
 }
 
-check() { # check NAME ADDRESS
-    if ! ping_of "$mtu" "$2"; then
-        echo "$1 ($2): no answer to $mtu bytes through $interface"
-        return 1
-    fi
+takes_no_more() { # takes_no_more NAME ADDRESS
     if ping_of $((mtu + 1)) "$2"; then
         echo "$1 ($2): answers to $((mtu + 1)) bytes, one more than the MTU of $interface"
         return 1
     fi
 }
 
-silent=0
+failed=0
 for peer in "$@"; do
-    check "${peer%%=*}" "${peer#*=}" || silent=1
+    if ! ping_of "$mtu" "${peer#*=}"; then
+        echo "${peer%%=*} (${peer#*=}): no answer to $mtu bytes through $interface"
+        failed=1
+    fi
 done
-exit $silent
+
+# These wait in vain when all is well, so they wait side by side.
+jobs=
+for peer in "$@"; do
+    takes_no_more "${peer%%=*}" "${peer#*=}" &
+    jobs="$jobs $!"
+done
+for job in $jobs; do
+    wait "$job" || failed=1
+done
+exit $failed

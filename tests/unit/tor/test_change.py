@@ -82,7 +82,7 @@ def test_external_port_is_kept_whatever_is_said_about_it(switch: TinyEos) -> Non
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_open_session_of_somebody_else_is_respected(switch: TinyEos, check_mode: bool) -> None:
     switch.send(["configure session joe"], "text")
-    with pytest.raises(Refused, match=r"somebody is changing the switch; .* joe \(pending\)"):
+    with pytest.raises(Refused, match=r"another configuration session is open on the switch: joe \(pending\); commit"):
         change(switch, check_mode=check_mode)
     assert switch.sessions.keys() == {"joe"}
 
