@@ -23,6 +23,25 @@ options:
     description: Name or path of the V-IPU admin program on the host that the module runs on.
     type: str
     default: vipu-admin
+  api_user_id:
+    description:
+      - Who asks, where the controller is in secure mode. Without it the program's own configuration says so, usually
+        C(/etc/vipu/vipu-cli.hcl).
+    type: str
+  api_access_key:
+    description: The access key of O(api_user_id).
+    type: str
+  tls_certs:
+    description:
+      - Directory with the client's TLS certificates, on the host that the module runs on, where the controller is in
+        secure mode. Its files are C(ca.crt), C(tls.crt) and C(tls.key).
+    type: path
+  config:
+    description:
+      - Configuration file of the V-IPU program, on the host that the module runs on.
+      - Where O(api_user_id) is not set either, C(vipu-admin) is given C(/etc/vipu/vipu-admin.hcl) if it is there. The
+        role P(ipu.pod.vipu_controller#role) writes it on the host of a secure controller.
+    type: path
 requirements:
   - C(vipu-admin) of the installed V-IPU release, on the host that the module runs on (usually the controller's)
 """

@@ -53,10 +53,14 @@ options:
         description: Number of the graph compile domain that runs on this server, from 0.
         type: int
         default: 0
-      config:
-        description:
-          - The IPUoF configuration of the GCD, as the controller renders it. Needed for O(mode=files) only.
-        type: dict
+  configurations:
+    description:
+      - Partition name to a list with the IPUoF configuration of each of its GCDs, as the controller renders them and
+        M(ipu.pod.vipu_info) returns them. Needed for O(mode=files) only.
+      - In check mode a partition may be missing, because it is yet to be created. The content of its files is then left
+        out of RV(after) and RV(diff).
+    type: dict
+    default: {}
   mode:
     description:
       - V(environment) writes C(/etc/profile.d/ipuof.sh) for login shells, and for each partition
@@ -95,14 +99,21 @@ EXAMPLES = r"""
       - {name: train, api_host: 10.3.1.200}
       - {name: serve, api_host: 10.3.1.200}
 
+- name: Read what Poplar needs to know
+  ipu.pod.vipu_info:
+    ipuof_configurations: [train]
+  delegate_to: ctrl001
+  register: controller
+
 - name: Configuration files for two GCDs on this server, readable for one group only
   ipu.pod.ipuof_config:
     mode: files
     group: poplar
     file_mode: "0640"
     partitions:
-      - {name: train, api_host: 10.3.1.200, gcd: 0, config: "{{ ipuof_configs['train'][0] }}"}
-      - {name: train, api_host: 10.3.1.200, gcd: 1, config: "{{ ipuof_configs['train'][1] }}"}
+      - {name: train, api_host: 10.3.1.200, gcd: 0}
+      - {name: train, api_host: 10.3.1.200, gcd: 1}
+    configurations: "{{ controller.ipuof_configurations }}"
 
 - name: This server has no partitions any more
   ipu.pod.ipuof_config:
@@ -206,9 +217,9 @@ ARGUMENTS = {
             "api_host": {"type": "str", "required": True},
             "api_port": {"type": "int", "default": 8090},
             "gcd": {"type": "int", "default": 0},
-            "config": {"type": "dict"},
         },
     },
+    "configurations": {"type": "dict", "default": {}},
     "mode": {"type": "str", "choices": ["environment", "files"], "default": "environment"},
     "login_partition": {"type": "str"},
     "owner": {"type": "str", "default": "root"},
@@ -224,11 +235,11 @@ def main() -> None:
     ownership = ipuof.Ownership(options["owner"], options["group"], options["file_mode"])
     try:
         check_ownership(ownership.owner, ownership.group, ownership.mode)
-        partitions = ipuof.partitions_from(options["partitions"])
+        partitions = ipuof.partitions_from(options["partitions"], options["configurations"])
         if options["mode"] == "environment":
             wanted = ipuof.environment_files(partitions, options["login_partition"])
         else:
-            wanted = ipuof.configuration_files(partitions)
+            wanted = ipuof.configuration_files(partitions, foretell=module.check_mode)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
     store = IpuofFiles(Files())

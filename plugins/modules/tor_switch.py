@@ -252,7 +252,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.module import run
 from ansible_collections.ipu.pod.plugins.module_utils._tor.change import Change
 from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
@@ -285,11 +285,11 @@ def merge(module: AnsibleModule, declared: Declared) -> None:
     session = f"ipu-pod-{os.getpid()}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
     change = Change(declared, sender(module._socket_path), session, module.params["confirm_within"])
 
-    def extra(_after: dict[str, Any]) -> dict[str, Any]:
+    def extra(_outcome: Outcome) -> dict[str, Any]:
         opened = change.commands and not module.check_mode
         return {"commands": change.commands, "session": session if opened else None}
 
-    run(module, change.read, change.plan, change.apply, extra)
+    run(module, change.read, change.plan, change.apply, extra=extra)
 
 
 def main() -> None:

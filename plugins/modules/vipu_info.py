@@ -12,7 +12,9 @@ short_description: Read what a V-IPU controller holds
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
-  - Reads agents, clusters, allocations and partitions of a V-IPU controller with one request per kind, and its release.
+  - Reads what the controller's end-point shows, with one request per kind, and the release of the controller.
+  - The admin end-point shows agents, clusters, allocations, users and partitions; the user end-point, which needs no
+    administrator, allocations and partitions; transport V(grpc) partitions alone.
   - An answer that cannot be understood is an error, never an empty list.
 extends_documentation_fragment:
   - ipu.pod._attributes
@@ -25,6 +27,41 @@ attributes:
     details: Changes nothing.
   idempotent:
     support: full
+options:
+  transport:
+    description:
+      - V(cli) asks through C(vipu-admin) or C(vipu).
+      - V(grpc) asks the published user service directly. It needs grpcio and protobuf for the Python that runs the
+        module, and nothing of V-IPU.
+    type: str
+    choices: [cli, grpc]
+    default: cli
+  end_point:
+    description: Whom to ask by transport V(cli). Transport V(grpc) always asks the user end-point.
+    type: str
+    choices: [admin, user]
+    default: admin
+  api_port:
+    description: TCP port of the end-point. Default 8091 for the admin end-point, 8090 for the user end-point.
+    type: int
+  program:
+    description:
+      - Name or path of the V-IPU program on the host that the module runs on. Default C(vipu-admin) for the admin
+        end-point, C(vipu) for the user end-point.
+    type: str
+  partition_status:
+    description: Also ask each partition for its operation, its errors and how often it was reset automatically.
+    type: bool
+    default: false
+  ipuof_configurations:
+    description: Names of partitions to read the IPUoF configuration of.
+    type: list
+    elements: str
+    default: []
+  ipu_attributes:
+    description: Also read the attributes of all IPUs.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -35,6 +72,17 @@ EXAMPLES = r"""
 - name: Show it
   ansible.builtin.debug:
     var: controller.allocations
+
+- name: What a tenant sees, without any V-IPU program
+  ipu.pod.vipu_info:
+    transport: grpc
+    api_host: 10.3.1.200
+    api_user_id: alice
+    api_access_key: "{{ alice_access_key }}"
+    tls_certs: /etc/vipu/certs
+    partition_status: true
+    ipuof_configurations: [train]
+  delegate_to: localhost
 """
 
 RETURN = r"""
@@ -44,41 +92,93 @@ release:
   returned: success
   sample: 1.18.0
 agents:
-  description: Agent name to its host, port and status.
+  description: Agent name to its host, port, status and V-IPU release.
   type: dict
-  returned: success
-  sample: {pod001-ipum1: {host: 10.2.1.1, port: 8080, status: Up}}
+  returned: from the admin end-point
+  sample: {pod001-ipum1: {host: 10.2.1.1, port: 8080, status: Up, version: 1.18.0}}
 clusters:
   description: Cluster name to its agents, topology, number of IPU-Link domains and whether it is looped.
   type: dict
-  returned: success
+  returned: from the admin end-point
 allocations:
   description: Allocation name to its cluster, size in IPUs and agents.
   type: dict
-  returned: success
+  returned: by transport cli
+users:
+  description: User name to the allocations that the user may use, and whether the user is an administrator.
+  type: dict
+  returned: from the admin end-point
 partitions:
-  description: Partition name to its allocation, size in IPUs, GCDs, replicas, whether it is reconfigurable, status.
+  description:
+    - Partition name to its allocation, size in IPUs, GCDs, replicas, routing, gateway routing, sync type, whether it
+      is reconfigurable, and status.
   type: dict
   returned: success
+partition_status:
+  description:
+    - Partition name to its status, operation, errors and automatic resets. An installed program that does not tell
+      all of that gives the status alone.
+  type: dict
+  returned: when asked for
+  sample: {train: {status: ACTIVE, operation: IDLE, errors: [], auto_resets: 0}}
+ipuof_configurations:
+  description: Partition name to a list with, for each of its GCDs, the devices and attributes that Poplar needs.
+  type: dict
+  returned: when asked for
+ipu_attributes:
+  description: Agent name to the number of an IPU to its attributes.
+  type: dict
+  returned: when asked for
 """
+
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import CONNECTION_OPTIONS, controller_of
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import plural
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Fields
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.client import Client
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import READ_OPTIONS, reader_of
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION, plural
+
+OPTIONS = dict(
+    READ_OPTIONS,
+    partition_status={"type": "bool", "default": False},
+    ipuof_configurations={"type": "list", "elements": "str", "default": []},
+    ipu_attributes={"type": "bool", "default": False},
+)
+
+
+def configurations_of(client: Client, partition: str, partitions: dict[str, Fields]) -> list[dict[str, Any]]:
+    """The IPUoF configuration of each GCD of a partition."""
+    if partition not in partitions:
+        raise DeviceError(
+            f"ipuof_configurations: {partition!r} is no partition of this controller; "
+            f"its partitions are {', '.join(sorted(partitions)) or 'none'}"
+        )
+    return [client.ipuof_configuration(partition, gcd) for gcd in range(partitions[partition]["gcds"])]
 
 
 def main() -> None:
     """Read and return."""
-    module = AnsibleModule(argument_spec=CONNECTION_OPTIONS, supports_check_mode=True)
-    controller = controller_of(module)
+    module = AnsibleModule(argument_spec=OPTIONS, supports_check_mode=True)
+    asked = module.params
     try:
-        state = controller.read()
-        release = controller.server_version()
+        client = reader_of(module)
+        state = client.read(client.kinds)
+        partitions = state[PARTITION]
+        result: dict[str, Any] = {"release": client.server_version()}
+        if asked["partition_status"]:
+            result["partition_status"] = {name: client.partition_status(name) for name in partitions}
+        if asked["ipuof_configurations"]:
+            result["ipuof_configurations"] = {
+                name: configurations_of(client, name, partitions) for name in asked["ipuof_configurations"]
+            }
+        if asked["ipu_attributes"]:
+            result["ipu_attributes"] = client.ipu_attributes()
     except DeviceError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=False, release=release, **{plural(kind): names for kind, names in state.items()})
+    module.exit_json(changed=False, **result, **{plural(kind): names for kind, names in state.items()})
 
 
 if __name__ == "__main__":

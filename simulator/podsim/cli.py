@@ -8,7 +8,12 @@ import importlib
 import sys
 
 # Each part is imported alone: a machine carries only the libraries that its own part needs.
-PARTS = {"agent": "podsim.vipu.agent", "eos": "podsim.eos.server", "machine": "podsim.floor.machine"}
+PARTS = {
+    "agent": "podsim.vipu.agent",
+    "eos": "podsim.eos.server",
+    "machine": "podsim.floor.machine",
+    "vipu-archive": "podsim.vipu.archive",
+}
 THE_POD = "podsim.floor.cli"
 
 

@@ -38,11 +38,11 @@ def declarations(draw: st.DrawFn) -> dict[str, list[str]]:
             "api_host": draw(st.sampled_from(["10.3.1.200", "ctrl001"])),
             "api_port": draw(st.sampled_from([8090, 8190])),
             "gcd": gcd,
-            "config": {"devices": draw(st.lists(st.integers(0, 3)))},
         }
         for name, gcd in pairs
     ]
-    partitions = ipuof.partitions_from(options)
+    configurations = {name: [{"devices": draw(st.lists(st.integers(0, 3)))} for _ in range(3)] for name in NAMES}
+    partitions = ipuof.partitions_from(options, configurations)
     if draw(st.booleans()):
         return ipuof.configuration_files(partitions)
     return ipuof.environment_files(partitions, draw(st.sampled_from([None, *(name for name, _ in pairs)])))

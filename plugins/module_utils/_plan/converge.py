@@ -43,7 +43,7 @@ class Outcome:
     @property
     def changed(self) -> bool:
         """Whether anything differs from before; after a failure that is what was read, not what was planned."""
-        return bool(self.steps) if self.failure is None else self.before != self.after
+        return bool(self.steps) and (self.failure is None or self.before != self.after)
 
     def result(self) -> dict[str, Any]:
         """The outcome as a module returns it."""
@@ -74,6 +74,7 @@ def converge(
     plan: Callable[[State], list[Step]],
     apply: Callable[[Sequence[Step]], None],
     check_mode: bool,
+    verify: Callable[[State], str] = lambda _state: "",
 ) -> Outcome:
     """Make the actual state what ``plan`` wants, or say what that would take.
 
@@ -82,6 +83,7 @@ def converge(
         plan: the pure function from actual state to ordered steps.
         apply: carries the steps out in order; raises :class:`StepFailed`.
         check_mode: stop before ``apply`` and predict instead.
+        verify: says what is wrong in the state at the end that no plan can put right; empty where all is well.
 
     Raises:
         Refused: from ``plan``, before anything was touched.
@@ -90,7 +92,8 @@ def converge(
     before = read()
     steps = plan(before)
     if check_mode or not steps:
-        return Outcome(before, predict(before, steps), steps)
+        foretold = predict(before, steps)
+        return Outcome(before, foretold, steps, _failed(verify(foretold), steps))
     try:
         apply(steps)
     except StepFailed as failure:
@@ -98,11 +101,21 @@ def converge(
     outcome = _read_again(read, before, steps, None)
     if outcome.after is None:
         return outcome
-    left = plan(outcome.after)
-    if left:
-        message = f"{left[0].kind} {left[0].name} is still not as wanted after the change: {left[0].reason}"
-        return Outcome(before, outcome.after, steps, StepFailed(message, done=len(steps)))
-    return outcome
+    return Outcome(before, outcome.after, steps, _failed(_left(plan, outcome.after) or verify(outcome.after), steps))
+
+
+def _left(plan: Callable[[State], list[Step]], after: State) -> str:
+    """What is still not as wanted after everything was done."""
+    try:
+        left = plan(after)
+    except Refused as error:
+        return f"after the change: {error}"
+    return f"{left[0].kind} {left[0].name} is still not as wanted after the change: {left[0].reason}" if left else ""
+
+
+def _failed(message: str, steps: Sequence[Step]) -> StepFailed | None:
+    """A failure that shows only at the end, when every step has been done."""
+    return StepFailed(message, done=len(steps)) if message else None
 
 
 def _read_again(read: Callable[[], State], before: State, steps: Sequence[Step], failure: StepFailed | None) -> Outcome:

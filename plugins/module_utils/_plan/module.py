@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
-from .converge import DeviceError, Refused, converge
+from .converge import DeviceError, Outcome, Refused, converge
 from .steps import State, Step
 
 
@@ -15,16 +15,15 @@ def run(
     read: Callable[[], State],
     plan: Callable[[State], list[Step]],
     apply: Callable[[Sequence[Step]], None],
-    extra: Callable[[State], dict[str, Any]] | None = None,
+    verify: Callable[[State], str] = lambda _state: "",
+    extra: Callable[[Outcome], dict[str, Any]] = lambda _outcome: {},
 ) -> None:
-    """Converge and end the module with its outcome; ``extra`` adds return values computed from ``after``."""
+    """Converge and end the module with its outcome; ``extra`` adds return values computed from that."""
     try:
-        outcome = converge(read, plan, apply, module.check_mode)
+        outcome = converge(read, plan, apply, module.check_mode, verify)
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
-    result = outcome.result()
-    if extra is not None and outcome.after is not None:
-        result.update(extra(outcome.after))
+    result = {**outcome.result(), **extra(outcome)}
     if outcome.failure is not None:
         module.fail_json(msg=str(outcome.failure), **result)
     module.exit_json(**result)

@@ -24,7 +24,7 @@ class Step:
     """One thing to do to one named thing.
 
     ``before`` and ``after`` are the whole fields of the thing (None: it is not there). Fields that nobody can know
-    before the step has run are left out of ``after``.
+    before the step has run are left out of ``after``. ``once`` is sent with the step and can never be read back.
     """
 
     action: str
@@ -34,6 +34,7 @@ class Step:
     risk: str = NO_RISK
     before: Fields | None = None
     after: Fields | None = None
+    once: Fields | None = None
 
     def public(self) -> dict[str, str]:
         """The step as modules return it in ``plan``."""

@@ -92,6 +92,12 @@ def _clusters(declaration: Declaration) -> Iterator[Finding]:
             taken.setdefault(pod, name)
 
 
+def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
+    controller = declaration.controllers.get(cluster.controller)
+    if controller and controller.is_secure and not vpod.users:
+        yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
+
+
 def _vpods(declaration: Declaration) -> Iterator[Finding]:
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
@@ -102,6 +108,7 @@ def _vpods(declaration: Declaration) -> Iterator[Finding]:
             yield f"{path}.cluster", _unknown(vpod.cluster, "cluster", declaration.clusters)
         else:
             yield from _pins(path, vpod, cluster, declaration)
+            yield from _users(path, vpod, cluster, declaration)
         yield from _vpod_servers(path, vpod, declaration)
         yield from _partitions(path, vpod)
     yield from _vpods_together(declaration)

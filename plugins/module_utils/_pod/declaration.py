@@ -7,7 +7,19 @@ from __future__ import annotations
 from typing import Any, Mapping
 
 from .consistency import contradictions
-from .model import POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .model import (
+    ENVIRONMENT,
+    FILES,
+    INSECURE,
+    POD_MODELS,
+    SECURE,
+    Cluster,
+    Controller,
+    Declaration,
+    Partition,
+    Pod,
+    Vpod,
+)
 from .schema import Address, Choice, Flag, Integer, ListOf, MapOf, Problems, Record, Text
 
 SCHEMA = 1
@@ -58,7 +70,7 @@ CONTROLLER = Record(
     {
         "host": NAME,
         "address": Address(),
-        "mode": Choice(("insecure", "secure")),
+        "mode": Choice((INSECURE, SECURE)),
         "user_port": Integer(1, 65535),
         "admin_port": Integer(1, 65535),
     }
@@ -85,6 +97,7 @@ VPOD = Record(
         "poplar_servers": ListOf(NAME),
         "ipu_machines": ListOf(NAME),
         "users": ListOf(ENTITY),
+        "ipuof": Choice((ENVIRONMENT, FILES)),
         "partitions": MapOf(ENTITY, PARTITION),
     },
     required=("cluster", "ipus"),
@@ -154,7 +167,7 @@ def _controller(name: str, fields: Mapping[str, Any]) -> Controller:
         name=name,
         host=fields.get("host"),
         address=fields.get("address"),
-        mode=fields.get("mode", "insecure"),
+        mode=fields.get("mode", INSECURE),
         user_port=fields.get("user_port", 8090),
         admin_port=fields.get("admin_port", 8091),
     )
@@ -175,6 +188,7 @@ def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
         poplar_servers=tuple(fields.get("poplar_servers", ())),
         ipu_machines=tuple(fields.get("ipu_machines", ())),
         users=tuple(fields.get("users", ())),
+        ipuof=fields.get("ipuof", ENVIRONMENT),
         partitions=tuple(_partition(partition, values) for partition, values in partitions.items()),
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, Mapping, Sequence
 
 from .devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of
-from .model import Declaration, Partition, Pod, Vpod
+from .model import ENVIRONMENT, FILES, Declaration, Partition, Pod, Vpod
 from .placement import cluster_agents
 
 POD_OWNER = "pod"
@@ -128,7 +128,7 @@ def _poplar_server(
         "interfaces": [interface],
         "vipu": client,
         "partitions": [partition.name for partition in partitions],
-        "ipuof": [dict(client, name=partition.name) for partition in partitions] if client else [],
+        "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": _gcds(vpod, partitions, client)},
         "peers": {
             device.name: device.facts["rnic_address"]
             for device in devices.values()
@@ -146,12 +146,27 @@ def _serves(partition: Partition, server: Device) -> bool:
     return not partition.poplar_servers or server.name in partition.poplar_servers
 
 
+def _gcds(vpod: Vpod | None, partitions: Sequence[Partition], client: Options | None) -> list[Options]:
+    """What Poplar on a server is told of: every GCD has a file, but the environment is of the first one."""
+    if vpod is None or client is None:
+        return []
+    where = {name: client[name] for name in ("api_host", "api_port")}
+    return [
+        dict(where, name=partition.name, gcd=gcd)
+        for partition in partitions
+        for gcd in range((partition.gcds or 1) if vpod.ipuof == FILES else 1)
+    ]
+
+
 def _vipu_client(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> Options:
-    """Where a server of the vPOD finds its V-IPU controller."""
+    """Where a server of the vPOD finds its V-IPU controller, and as whom; without a user where nobody is asked."""
     controller = declaration.controllers[declaration.clusters[vpod.cluster].controller]
     return {
+        "controller": controller.host_name,
+        "admin_port": controller.admin_port,
         "api_host": devices[controller.host_name].facts["management_address"],
         "api_port": controller.user_port,
+        "user": vpod.users[0] if controller.is_secure else None,
     }
 
 
@@ -165,6 +180,7 @@ def _vipu_controller(
     vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster in {cluster.name for cluster in clusters}]
     return {
         "name": controller,
+        "mode": declaration.controllers[controller].mode,
         "user_port": declaration.controllers[controller].user_port,
         "admin_port": declaration.controllers[controller].admin_port,
         "agents": [
@@ -191,8 +207,15 @@ def _vipu_controller(
             }
             for vpod in vpods
         ],
+        "users": _users(vpods) if declaration.controllers[controller].is_secure else [],
         "partitions": [_partition(vpod, partition) for vpod in vpods for partition in vpod.partitions],
     }
+
+
+def _users(vpods: Sequence[Vpod]) -> list[Options]:
+    """The users of all vPODs, each with what is granted to them."""
+    names = dict.fromkeys(user for vpod in vpods for user in vpod.users)
+    return [{"name": user, "allocations": [vpod.name for vpod in vpods if user in vpod.users]} for user in names]
 
 
 def _partition(vpod: Vpod, partition: Partition) -> Options:

@@ -7,6 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
+INSECURE, SECURE = "insecure", "secure"
+ENVIRONMENT, FILES = "environment", "files"
+
 
 @dataclass(frozen=True)
 class PodModel:
@@ -63,6 +66,11 @@ class Controller:
         """The inventory host it runs on."""
         return self.host or self.name
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether it authenticates its users."""
+        return self.mode == SECURE
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -89,7 +97,11 @@ class Partition:
 
 @dataclass(frozen=True)
 class Vpod:
-    """A tenant's whole IPU-Machines with servers, VLAN and partitions. ``ipu_machines`` are pins, empty for none."""
+    """A tenant's whole IPU-Machines with servers, VLAN and partitions.
+
+    ``ipu_machines`` are pins, empty for none. ``ipuof`` says how its servers learn of the partitions: by environment
+    variables or by configuration files.
+    """
 
     name: str
     cluster: str
@@ -98,6 +110,7 @@ class Vpod:
     poplar_servers: tuple[str, ...]
     ipu_machines: tuple[str, ...]
     users: tuple[str, ...]
+    ipuof: str
     partitions: tuple[Partition, ...]
 
 

@@ -12,6 +12,11 @@ RECONFIGURABLE_MOST_IPUS = 64
 
 ALLOCATION_SIZES = "4, 8, 16, 32, 64 and multiples of 64"
 PARTITION_SIZES = "1, 2, 4, 8, 16, 32, 64 and multiples of 64"
+STRICT_PARTITION_SIZES = "1, 2, 4, 8, 16, 64 and multiples of 64"
+GCD_SIZES = (1, 2, 4, 8, 16, 32, 64)
+REPLICA_SIZES = (1, 2, 4)
+# In practice 32 is used, but the guide's lists of partitions and GCDs leave it out.
+NOT_IN_THE_GUIDE = 32
 
 
 def is_allocation_size(ipus: int) -> bool:
@@ -20,7 +25,7 @@ def is_allocation_size(ipus: int) -> bool:
 
 
 def is_partition_size(ipus: int) -> bool:
-    """Whether a partition can have this many IPUs (32 is not in the guide's list, but is used in practice)."""
+    """Whether a partition can have this many IPUs."""
     return ipus in (1, 2) or is_allocation_size(ipus)
 
 
@@ -30,11 +35,35 @@ def partition_findings(
     """What no V-IPU controller would accept of a partition: field and a sentence that says what would be right."""
     if not is_partition_size(ipus):
         yield "ipus", f"{ipus} IPUs do not exist as a partition; use {PARTITION_SIZES}"
-    if gcds is not None and ipus % gcds:
+    if gcds is not None and (gcds < 1 or ipus % gcds):
         yield "gcds", f"{ipus} IPUs cannot be split into {gcds} equal GCDs; use a divisor of {ipus}"
-    if replicas is not None and ipus % replicas:
+    elif is_partition_size(ipus) and ipus // (gcds or 1) not in GCD_SIZES:
+        share = f"{ipus} IPUs in {gcds or 1} GCDs are {ipus // (gcds or 1)} each"
+        yield "gcds", f"{share}, but a GCD has 1, 2, 4, 8, 16, 32 or 64; use a number of GCDs that gives one of these"
+    if replicas is not None and (replicas < 1 or ipus % replicas):
         yield "replicas", f"{ipus} IPUs cannot be split into {replicas} equal replicas; use a divisor of {ipus}"
     if reconfigurable and ipus > RECONFIGURABLE_MOST_IPUS:
         yield "reconfigurable", f"a reconfigurable partition has at most {RECONFIGURABLE_MOST_IPUS} IPUs, not {ipus}"
     if reconfigurable and (gcds or 1) > 1:
         yield "gcds", f"a reconfigurable partition has one GCD, not {gcds}; leave it out"
+
+
+def replica_findings(ipus: int, gcds: int | None, replicas: int | None) -> Iterator[str]:
+    """What the guide says of a number of replicas that is asked for; without one, each GCD is a replica of any size."""
+    if replicas is None or replicas < 1 or ipus % replicas:
+        return
+    if ipus // replicas not in REPLICA_SIZES:
+        yield (
+            f"{replicas} replicas of {ipus // replicas} IPUs each do not exist; a replica has 1, 2 or 4 IPUs: leave "
+            "replicas out for one per GCD, or set any_replica_size"
+        )
+    elif gcds and replicas % gcds:
+        yield f"{replicas} replicas cannot be spread over {gcds} GCDs; use a multiple of {gcds}"
+
+
+def strict_findings(ipus: int, gcds: int | None) -> Iterator[tuple[str, str]]:
+    """What is used in practice and left out by the letter of the guide: 32 IPUs in a partition or a GCD."""
+    if ipus == NOT_IN_THE_GUIDE:
+        yield "size", f"{ipus} is not in the guide's list ({STRICT_PARTITION_SIZES}); unset strict_sizes to use it"
+    elif gcds and ipus == gcds * NOT_IN_THE_GUIDE:
+        yield "gcds", f"GCDs of {NOT_IN_THE_GUIDE} IPUs are not in the guide's list; unset strict_sizes to use them"

@@ -1,34 +1,61 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The V-IPU controller through ``vipu-admin``, which every installation has. Knows no Ansible: it is given ``run``."""
+"""The V-IPU controller through ``vipu-admin`` or ``vipu``, which every installation has.
+
+Knows no Ansible: it is given ``run``.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, List, Sequence, Tuple
+import re
+from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 
 from .._plan.converge import DeviceError
-from .._plan.steps import CREATE, State, Step
-from .dialect import create_arguments, read_entity
-from .entities import KINDS, plural
+from .._plan.steps import CREATE, Fields, State, Step
+from .dialect import ADMIN, COMMANDS, SHAPES
+from .entities import ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
+from .spelling import create_arguments, read_entity, read_partition_status
 
+Answer = TypeVar("Answer")
 Run = Callable[[List[str]], Tuple[int, str, str]]
+
+# What the output may look like that is not understood.
+NOT_UNDERSTOOD = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+VERSION = re.compile(r"^version: *v?(\d+(?:\.\d+)+)", re.MULTILINE)
+ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
 
 
 class Controller:
-    """One controller's admin end-point.
+    """One controller's end-point, seen through a program.
 
     Args:
-        run: runs a command and returns exit code, output and errors.
-        program: name or path of ``vipu-admin``.
+        run: runs a command and returns exit code, output and errors. It also brings the credentials, if any are
+            needed (:data:`.dialect.ENVIRONMENT`).
+        program: name or path of ``vipu-admin`` or ``vipu``.
         host: host name or address of the controller.
-        port: its admin port.
+        port: its admin port, or its user port for ``vipu``.
+        options: further global options, for example ``["--tls-certs", "/etc/vipu/certs"]``.
+        end_point: what the program is, :data:`.dialect.ADMIN` or :data:`.dialect.USERS`.
     """
 
-    def __init__(self, run: Run, program: str, host: str, port: int) -> None:
+    def __init__(
+        self, run: Run, program: str, host: str, port: int, options: Sequence[str] = (), end_point: str = ADMIN
+    ) -> None:
         self._run = run
-        self._command = [program, "-H", host, "-P", str(port)]
+        self._command = [program, "-H", host, "-P", str(port), *options]
+        self._end_point = end_point
+        self._by_agents: bool | None = None
         self._where = f"the V-IPU controller at {host}:{port}"
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds of entities that this end-point can list, parents first."""
+        return tuple(
+            command.entity
+            for command in COMMANDS
+            if command.verb == "list" and command.entity in SHAPES and self._end_point in command.programs
+        )
 
     def read(self, kinds: Sequence[str] = KINDS) -> State:
         """Everything of these kinds, with one request per kind.
@@ -41,32 +68,141 @@ class Controller:
     def carry_out(self, step: Step) -> None:
         """Create or remove one entity and wait until the controller says it is done."""
         if step.action == CREATE:
-            self._vipu_admin(create_arguments(step.kind, step.name, step.after or {}))
+            fields = {**(step.after or {}), **(step.once or {})}
+            by_agents = step.kind == ALLOCATION and bool(fields.get("agents")) and self.allocates_by_agents()
+            self._ask(create_arguments(step.kind, step.name, fields, by_agents))
         else:
-            self._vipu_admin(["remove", step.kind, step.name])
+            self._ask(["remove", step.kind, step.name])
+
+    def create_user(self, name: str, fields: Fields) -> str:
+        """Create a user. Returns the access key, which is told only now and belongs into no output.
+
+        The program also writes ``NAME.vipu-cli.hcl``, with the key, into its working directory.
+        """
+        words = create_arguments(USER, name, fields)
+        answer = self._ask(words)
+        found = ACCESS_KEY.search(answer)
+        if found is None:
+            raise DeviceError(f"{self._where}: `{self._said(words)}` succeeded, but its answer has no access key")
+        return found[1]
+
+    def remove_partition_by_force(self, name: str) -> None:
+        """Remove a partition whatever state it and its agents are in. Whatever runs on it ends."""
+        self._ask(["remove", PARTITION, name, "--force"])
+
+    def test_cluster(self, name: str) -> tuple[bool, str]:
+        """Test a cluster's cabling and links. Returns whether all is well, and the report in the program's words."""
+        words = ["test", CLUSTER, name]
+        code, output, errors = self._run(self._command + words)
+        if not output.strip():
+            raise DeviceError(f"{self._where}: `{self._said(words)}` gave no report: {errors.strip() or code}")
+        return code == 0, output
+
+    def reset_partition(self, name: str) -> None:
+        """Reset a partition and wait until it is ACTIVE again. Whatever runs on it ends."""
+        self._ask(["reset", PARTITION, name])
+
+    def allocates_by_agents(self) -> bool:
+        """Whether this installation can make an allocation of given agents. Its own help text tells."""
+        if self._by_agents is None:
+            self._by_agents = "--agents" in (self.help("create", ALLOCATION) or "").split()
+        return self._by_agents
+
+    def help(self, verb: str, entity: str) -> str | None:
+        """What the program says of one of its commands; None if it does not. The controller is not asked."""
+        code, output, _ = self._run([*self._command, verb, entity, "--help"])
+        return output if code == 0 else None
+
+    def program_version(self) -> str:
+        """The V-IPU release of the program itself, for example ``1.18.0``."""
+        return self._understood(["--version"], _version)
+
+    def json_fields(self, kind: str) -> list[str]:
+        """The places that the JSON of a kind has, for example ``spec.host``; none if there is no such entity."""
+        listed = self._understood(
+            ["--showjson", "list", plural(kind)], lambda answer: list(json.loads(answer)[plural(kind)])
+        )
+        return sorted({place for entity in listed for place in _places(entity)})
+
+    def partition_status(self, name: str) -> Fields:
+        """``status`` of one partition; also ``operation``, ``errors`` and ``auto_resets``, if it tells them."""
+        words = ["--showjson", "get", PARTITION, name]
+        return self._understood(words, lambda answer: _status(json.loads(answer)))
+
+    def ipuof_configuration(self, name: str, gcd: int) -> dict[str, Any]:
+        """What Poplar needs to know of one GCD of a partition: ``devices`` and ``attributes``."""
+        words = ["get", PARTITION, name, "--gcd", str(gcd), "--ipuof-configs"]
+        return self._understood(words, _configuration)
+
+    def ipu_attributes(self) -> dict[str, dict[int, dict[str, str]]]:
+        """Agent name to number of the IPU to its attributes."""
+        return self._understood(["--showjson", "list", "ipu-attrs"], lambda answer: attributes_of(json.loads(answer)))
 
     def server_version(self) -> str:
         """The controller's V-IPU release, for example ``1.18.0``."""
-        answer = self._vipu_admin(["--server-version"])
-        for line in answer.splitlines():
-            if line.startswith("version:"):
-                return line.split(":", 1)[1].strip()
-        raise DeviceError(f"{self._where}: `--server-version` printed no version but {answer.strip()!r}")
+        return self._understood(["--server-version"], _version)
 
-    def _list(self, kind: str) -> dict[str, dict[str, Any]]:
-        words = ["--showjson", "list", plural(kind)]
-        answer = self._vipu_admin(words)
+    def _list(self, kind: str) -> dict[str, Fields]:
+        def entities(answer: str) -> dict[str, Fields]:
+            listed = json.loads(answer)[plural(kind)]
+            if not isinstance(listed, list):
+                raise TypeError(f"{plural(kind)} {listed!r} is no list")
+            return dict(read_entity(kind, entity) for entity in listed)
+
+        return self._understood(["--showjson", "list", plural(kind)], entities)
+
+    def _understood(self, words: list[str], read: Callable[[str], Answer]) -> Answer:
+        answer = self._ask(words)
         try:
-            return dict(read_entity(kind, entity) for entity in json.loads(answer)[plural(kind)])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return read(answer)
+        except NOT_UNDERSTOOD as error:
             raise DeviceError(
-                f"{self._where}: `vipu-admin {' '.join(words)}` printed something that is not understood "
+                f"{self._where}: `{self._said(words)}` printed something that is not understood "
                 f"({type(error).__name__} {error}): {answer.strip()[:80]!r}"
             ) from error
 
-    def _vipu_admin(self, words: list[str]) -> str:
+    def _ask(self, words: list[str]) -> str:
         code, output, errors = self._run(self._command + words)
         if code != 0:
             said = errors.strip() or output.strip() or f"exit code {code} without a word"
-            raise DeviceError(f"{self._where}: `vipu-admin {' '.join(words)}` failed: {said}")
+            raise DeviceError(f"{self._where}: `{self._said(words)}` failed: {said}")
         return output
+
+    def _said(self, words: list[str]) -> str:
+        return f"{self._end_point} {' '.join(words)}"
+
+
+def attributes_of(reply: Any) -> dict[str, dict[int, dict[str, str]]]:
+    """Agent name to number of the IPU to its attributes, from a ``ListIPUAttributesReply``."""
+    return {
+        entry["agent"]: {int(ipu): dict(found["attributes"]) for ipu, found in entry["ipu_attributes"].items()}
+        for entry in reply["entries"]
+    }
+
+
+def _status(answer: Any) -> Fields:
+    if "status" in answer:
+        return read_partition_status(answer["status"])
+    return {"status": read_entity(PARTITION, answer["partition"])[1]["status"]}
+
+
+def _places(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _places(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        yield from _places(value[0], f"{path}[]")
+    else:
+        yield path
+
+
+def _configuration(answer: str) -> dict[str, Any]:
+    found = json.loads(answer)
+    return {"devices": list(found["devices"]), "attributes": dict(found["attributes"])}
+
+
+def _version(answer: str) -> str:
+    found = VERSION.search(answer)
+    if found is None:
+        raise ValueError("there is no line `version: ...`")
+    return found[1]

@@ -4,25 +4,85 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, Mapping
 
 from .cli import Controller
+from .client import Client
+from .credentials import Credentials
+from .dialect import ADMIN, USERS
+from .process import run_program
+
+# How long a command or an operation of the controller may take, in seconds, where nothing else is said.
+WAIT_TIMEOUT = 120
+
+# End-point to its program and its default port.
+END_POINTS = {"admin": (ADMIN, 8091), "user": (USERS, 8090)}
 
 CONNECTION_OPTIONS: dict[str, dict[str, Any]] = {
     "api_host": {"type": "str", "default": "localhost"},
     "api_port": {"type": "int", "default": 8091},
-    "program": {"type": "str", "default": "vipu-admin"},
+    "program": {"type": "str", "default": ADMIN},
+    "api_user_id": {"type": "str"},
+    "api_access_key": {"type": "str", "no_log": True},
+    "tls_certs": {"type": "path"},
+    "config": {"type": "path"},
 }
 
+# The administrator's configuration of vipu-admin on a secure controller's host, as the role vipu_controller writes it.
+ADMIN_CONFIGURATION = "/etc/vipu/vipu-admin.hcl"
 
-def controller_of(module: Any) -> Controller:
+# For modules that only read, and so have a choice. What is left out follows from the end-point.
+READ_OPTIONS: dict[str, dict[str, Any]] = dict(
+    CONNECTION_OPTIONS,
+    api_port={"type": "int"},
+    program={"type": "str"},
+    end_point={"type": "str", "choices": list(END_POINTS), "default": "admin"},
+    transport={"type": "str", "choices": ["cli", "grpc"], "default": "cli"},
+)
+
+
+def credentials_of(params: Mapping[str, Any]) -> Credentials:
+    """Who asks, by a module's options."""
+    return Credentials(params["api_user_id"] or "", params["api_access_key"] or "", params["tls_certs"] or "")
+
+
+def configuration_of(params: Mapping[str, Any], end_point: str) -> list[str]:
+    """The program's option for its configuration file, if there is one."""
+    file = params["config"]
+    if file is None and end_point == ADMIN and not params["api_user_id"] and os.path.exists(ADMIN_CONFIGURATION):
+        file = ADMIN_CONFIGURATION
+    return ["--config", file] if file else []
+
+
+def controller_of(module: Any, end_point: str = ADMIN) -> Controller:
     """The client for the options of an ``AnsibleModule``."""
+    params, credentials = module.params, credentials_of(module.params)
+    options = [*configuration_of(params, end_point), *credentials.options()]
+    limit = params.get("wait_timeout", WAIT_TIMEOUT)
 
     def run(argv: list[str]) -> tuple[int, str, str]:
-        try:
-            code, output, errors = module.run_command(argv, handle_exceptions=False)
-        except OSError as error:
-            return 127, "", f"{argv[0]}: {error.strerror}; install the V-IPU programs or set the option program"
-        return int(code), str(output), str(errors)
+        return run_program(argv, limit, module.tmpdir, credentials.environment())
 
-    return Controller(run, module.params["program"], module.params["api_host"], module.params["api_port"])
+    return Controller(run, params["program"], params["api_host"], params["api_port"], options, end_point)
+
+
+def reader_of(module: Any) -> Client:
+    """The client for the options of an ``AnsibleModule`` with :data:`READ_OPTIONS`.
+
+    Raises:
+        DeviceError: the Python packages of transport grpc are missing.
+    """
+    params = module.params
+    by_grpc = params["transport"] == "grpc"
+    program, port = END_POINTS["user" if by_grpc else params["end_point"]]
+    params["api_port"] = params["api_port"] or port
+    params["program"] = params["program"] or program
+    if not by_grpc:
+        return controller_of(module, program)
+    # Only here: gRPC takes its time to be imported.
+    from .user_service import UserService, connect  # noqa: PLC0415
+
+    credentials = credentials_of(params)
+    channel = connect(params["api_host"], params["api_port"], credentials)
+    return UserService(channel, f"{params['api_host']}:{params['api_port']}", credentials)

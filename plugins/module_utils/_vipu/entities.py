@@ -1,26 +1,42 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a V-IPU controller holds: agents, clusters, allocations, partitions, and how they refer to each other. Pure."""
+"""What a V-IPU controller holds: its kinds of entities, their fields, and how they refer to each other. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from .._plan.steps import State
+from .._plan.steps import Fields, State
 
-AGENT, CLUSTER, ALLOCATION, PARTITION = "agent", "cluster", "allocation", "partition"
+AGENT, CLUSTER, ALLOCATION, USER, PARTITION = "agent", "cluster", "allocation", "user", "partition"
 
 # Parents first: an entity only refers to kinds that stand before its own.
-KINDS = (AGENT, CLUSTER, ALLOCATION, PARTITION)
+KINDS = (AGENT, CLUSTER, ALLOCATION, USER, PARTITION)
 
-# Known after apply: no plan can tell these, so check mode leaves them out of ``after``.
+# Known after apply: what the controller decides where nothing is declared, so check mode leaves it out of ``after``.
 COMPUTED = {
-    AGENT: ("status",),
+    AGENT: ("status", "version"),
     CLUSTER: ("topology", "looped"),
-    ALLOCATION: (),
-    PARTITION: ("gcds", "replicas", "status"),
+    ALLOCATION: ("agents",),
+    USER: ("admin",),
+    PARTITION: ("gcds", "replicas", "routing", "gw_routing", "sync_type", "status", "errors"),
 }
+
+# At creation only: the controller takes these and never shows them again, so they are not compared.
+CREATION_ONLY: dict[str, tuple[str, ...]] = {
+    AGENT: (),
+    CLUSTER: (),
+    ALLOCATION: (),
+    USER: (),
+    PARTITION: ("index", "relocatable", "disable_auto_reset"),
+}
+
+# Lists whose order says nothing. (The agents of a cluster stand in ILD order.)
+UNORDERED = {ALLOCATION: "agents", USER: "allocations"}
+
+ACTIVE, PENDING, ERROR = "ACTIVE", "PENDING", "ERROR"
+C2_COMPATIBLE = "c2-compatible"
 
 
 @dataclass(frozen=True)
@@ -31,10 +47,11 @@ class Reference:
     kind: str
 
 
-REFERENCES = {
+REFERENCES: dict[str, tuple[Reference, ...]] = {
     AGENT: (),
     CLUSTER: (Reference("agents", AGENT),),
     ALLOCATION: (Reference("cluster", CLUSTER), Reference("agents", AGENT)),
+    USER: (Reference("allocations", ALLOCATION),),
     PARTITION: (Reference("allocation", ALLOCATION),),
 }
 
@@ -53,7 +70,16 @@ def referred(kind: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str, s
             yield reference.field, reference.kind, name
 
 
+def same(kind: str, there: Fields, wanted: Fields) -> Fields:
+    """The wanted fields, with lists whose order says nothing in the order that they have there."""
+    field = UNORDERED.get(kind, "")
+    declared, held = wanted.get(field), there.get(field)
+    if declared is None or held is None or sorted(declared) != sorted(held):
+        return wanted
+    return {**wanted, field: held}
+
+
 def empty_state() -> State:
     """The state of a controller that holds nothing yet."""
-    state: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in KINDS}
+    state: State = {kind: {} for kind in KINDS}
     return state

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import CREATE, REMOVE, UPDATE, Fields, State, Step, changed_fields
@@ -25,6 +25,9 @@ MANIFEST = CONFIGURATIONS + "/.ipu.pod.json"
 HEADER = "# Written by ipu.pod.ipuof_config, which overwrites what is changed here by hand."
 
 FILE, FOREIGN = "file", "foreign_file"
+
+# Path to lines; None for what is known after apply only.
+Wanted = Dict[str, Optional[List[str]]]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
@@ -60,14 +63,23 @@ class Ownership:
     mode: str = "0644"
 
 
-def partitions_from(options: Sequence[Mapping[str, Any]]) -> list[Partition]:
+def partitions_from(
+    options: Sequence[Mapping[str, Any]], configurations: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> list[Partition]:
     """The declared partitions.
+
+    Args:
+        options: one for each GCD.
+        configurations: partition name to the IPUoF configuration of each of its GCDs, as far as they are known.
 
     Raises:
         Refused: a name, host or port is malformed, or two of them would share a file.
     """
     names = [option["name"] for option in options]
-    partitions = [_partition(option, several=names.count(option["name"]) > 1) for option in options]
+    partitions = [
+        _partition(option, configurations.get(option["name"], ()), several=names.count(option["name"]) > 1)
+        for option in options
+    ]
     stems: dict[str, Partition] = {}
     for partition in partitions:
         other = stems.setdefault(partition.stem, partition)
@@ -76,7 +88,7 @@ def partitions_from(options: Sequence[Mapping[str, Any]]) -> list[Partition]:
     return partitions
 
 
-def environment_files(partitions: Sequence[Partition], login: str | None) -> dict[str, list[str]]:
+def environment_files(partitions: Sequence[Partition], login: str | None) -> Wanted:
     """Lines by path: one environment file per partition, and the login shells' environment for one of them.
 
     Args:
@@ -89,7 +101,7 @@ def environment_files(partitions: Sequence[Partition], login: str | None) -> dic
     if login is not None and login not in [partition.name for partition in partitions]:
         declared = ", ".join(partition.name for partition in partitions) or "none"
         raise Refused(f"login_partition: {login} is not among the partitions, which are: {declared}")
-    files = {
+    files: Wanted = {
         f"{ENVIRONMENTS}/{partition.stem}.env": [HEADER, *(f"{k}={v}" for k, v in _environment(partition).items())]
         for partition in partitions
     }
@@ -100,17 +112,24 @@ def environment_files(partitions: Sequence[Partition], login: str | None) -> dic
     return files
 
 
-def configuration_files(partitions: Sequence[Partition]) -> dict[str, list[str]]:
+def configuration_files(partitions: Sequence[Partition], foretell: bool = False) -> Wanted:
     """Lines by path: one IPUoF configuration per partition and GCD, and the manifest that says whose they are.
+
+    Args:
+        partitions: what is declared.
+        foretell: a partition may have no configuration yet, because the same run creates it. Its lines are None.
 
     Raises:
         Refused: a partition has no configuration.
     """
-    files = {}
+    files: Wanted = {}
     for partition in partitions:
-        if partition.config is None:
-            raise Refused(f"{_place(partition)}: config is missing; mode files needs the rendered IPUoF configuration")
-        files[f"{CONFIGURATIONS}/{partition.stem}_ipuof.conf"] = _json_lines(partition.config)
+        if partition.config is None and not foretell:
+            raise Refused(
+                f"{_place(partition)}: is not in configurations; mode files needs the IPUoF configuration of each GCD"
+            )
+        lines = None if partition.config is None else _json_lines(partition.config)
+        files[f"{CONFIGURATIONS}/{partition.stem}_ipuof.conf"] = lines
     if files:
         files[MANIFEST] = _json_lines({"files": sorted(os.path.basename(path) for path in files)})
     return files
@@ -129,7 +148,7 @@ def manifest_names(text: str) -> list[str]:
     return names
 
 
-def plan(wanted_files: Mapping[str, list[str]], ownership: Ownership, actual: State) -> list[Step]:
+def plan(wanted_files: Mapping[str, Sequence[str] | None], ownership: Ownership, actual: State) -> list[Step]:
     """Remove what is no longer wanted, then the manifest, then the rest.
 
     In this order every file of ours is in the manifest on disk at any time, also if the run breaks off.
@@ -146,13 +165,9 @@ def plan(wanted_files: Mapping[str, list[str]], ownership: Ownership, actual: St
     return sorted(gone, key=_manifest_last) + sorted((step for step in steps if step), key=_manifest_first)
 
 
-def _put(path: str, lines: list[str], ownership: Ownership, before: Fields | None) -> Step | None:
-    wanted: Fields = {
-        "content": lines,
-        "owner": ownership.owner,
-        "group": ownership.group,
-        "mode": ownership.mode,
-    }
+def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: Fields | None) -> Step | None:
+    wanted: Fields = {} if lines is None else {"content": list(lines)}
+    wanted.update(owner=ownership.owner, group=ownership.group, mode=ownership.mode)
     if before is None:
         return Step(CREATE, FILE, path, "is missing", after=wanted)
     changes = changed_fields(before, wanted)
@@ -160,7 +175,7 @@ def _put(path: str, lines: list[str], ownership: Ownership, before: Fields | Non
         return None
     other = [f"{field} is {before[field]}, wanted {changes[field]}" for field in changes if field != "content"]
     reason = ", ".join((["content is not as wanted"] if "content" in changes else []) + other)
-    return Step(UPDATE, FILE, path, reason, before=before, after=wanted)
+    return Step(UPDATE, FILE, path, reason, before=before, after={**before, **wanted})
 
 
 def _manifest_first(step: Step) -> bool:
@@ -171,7 +186,7 @@ def _manifest_last(step: Step) -> bool:
     return step.name == MANIFEST
 
 
-def _partition(option: Mapping[str, Any], several: bool) -> Partition:
+def _partition(option: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]], several: bool) -> Partition:
     name, host, port, gcd = option["name"], option["api_host"], option["api_port"], option["gcd"]
     if not _NAME.fullmatch(name):
         raise Refused(f"partition {name!r}: the name must be 1 to 64 letters, digits, dots, dashes or underscores")
@@ -182,7 +197,8 @@ def _partition(option: Mapping[str, Any], several: bool) -> Partition:
         raise Refused(f"{place}: api_port {port} is no TCP port; the V-IPU controller's default is 8090")
     if gcd < 0:
         raise Refused(f"{place}: gcd {gcd} is negative; GCDs count from 0")
-    return Partition(name, host, port, gcd, option.get("config"), f"{name}_gcd{gcd}" if several else name)
+    config = configurations[gcd] if gcd < len(configurations) else None
+    return Partition(name, host, port, gcd, config, f"{name}_gcd{gcd}" if several else name)
 
 
 def _place(partition: Partition) -> str:

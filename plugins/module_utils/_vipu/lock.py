@@ -7,33 +7,71 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import getpass
 import os
+import socket
 import time
 from typing import Iterator
 
 from .._plan.converge import Refused
 
-LOCK_FILE = "/run/lock/ipu.pod.vipu.lock"
+LOCK_DIRECTORY = "/run/lock"
+LOOK_AGAIN = 0.2
+
+
+def lock_file(port: int, directory: str = LOCK_DIRECTORY) -> str:
+    """The lock of the controller with that admin port; a host has many names, so the name is no part of it."""
+    return f"{directory}/ipu.pod.vipu-{port}.lock"
 
 
 @contextlib.contextmanager
-def only_writer(path: str = LOCK_FILE) -> Iterator[None]:
+def only_writer(path: str, what: str, timeout: float = 0) -> Iterator[None]:
     """Hold the lock while the body runs.
 
+    Args:
+        path: the lock file.
+        what: what the holder does, for the message that others get.
+        timeout: how long to wait for another holder, in seconds.
+
     Raises:
-        Refused: another run holds it; the message names its process and since when.
+        Refused: another run holds it; the message says who, where, since when and what for.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = _opened(path)
     try:
+        _acquire(descriptor, path, time.monotonic() + timeout)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _holder(what).encode(), 0)
+        try:
+            yield
+        finally:
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise Refused(f"{path}: the lock cannot be opened ({error.strerror}); run as the user who owns it") from error
+
+
+def _acquire(descriptor: int, path: str, until: float) -> None:
+    while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise
-            holder = os.read(descriptor, 200).decode(errors="replace").strip() or "another process"
-            raise Refused(f"{path}: {holder} is changing this V-IPU controller; run again when it is done") from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
+        if time.monotonic() >= until:
+            holder = os.pread(descriptor, 500, 0).decode(errors="replace").strip() or "another process"
+            raise Refused(
+                f"{path}: {holder} is changing this V-IPU controller; run again when it is done, or raise lock_timeout"
+            )
+        time.sleep(LOOK_AGAIN)
+
+
+def _holder(what: str) -> str:
+    since = time.strftime("%Y-%m-%d %H:%M:%S")
+    return f"process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}, since {since}, for {what},"

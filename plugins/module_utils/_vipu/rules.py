@@ -1,90 +1,116 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a V-IPU controller would refuse, found before anything is sent. Pure."""
+"""What one entity may look like, whatever else there is: names, sizes, limits. Pure.
+
+How entities fit together is in :mod:`.relations`. Alignment is the controller's business.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator, Mapping
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from .._plan.steps import State
 from .._pod import sizes
-from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, plural, referred
+from .entities import AGENT, ALLOCATION, C2_COMPATIBLE, CLUSTER, PARTITION, USER
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
 
 
-def findings(after: State, changed: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """One sentence for everything wrong in what is about to be.
+@dataclass(frozen=True)
+class Rules:
+    """How strictly sizes are taken.
 
     Args:
-        after: the whole state that the plan would lead to.
-        changed: kind to the names that the plan creates; the rest of ``after`` is somebody else's business.
+        strict_sizes: follow the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
+        any_replica_size: let replicas have any number of IPUs instead of 1, 2 or 4.
     """
-    for kind in KINDS:
-        for name in changed.get(kind, {}):
-            fields = after[kind].get(name)
-            if fields is None:
-                continue
-            if not NAME.fullmatch(name):
-                yield f"{kind} {name!r}: a name has letters, digits, '.', '_' and '-', at most 64 of them"
-            if kind == ALLOCATION:
-                yield from _allocation(name, fields)
-            if kind == PARTITION:
-                yield from _partition(name, fields)
-    yield from _dangling(after)
-    yield from _shared_agents(after, changed)
-    yield from _overfull(after, changed)
+
+    strict_sizes: bool = False
+    any_replica_size: bool = False
 
 
-def _allocation(name: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    size = fields["size"]
+def entity_findings(kind: str, name: str, fields: Mapping[str, Any], rules: Rules) -> Iterator[str]:
+    """One sentence for everything wrong in an entity that is about to be created."""
+    if not NAME.fullmatch(name):
+        yield f"{kind} {name!r}: a name has letters, digits, '.', '_' and '-', at most 64 of them"
+    for finding in FINDINGS[kind](fields, rules):
+        yield f"{kind} {name}: {finding}"
+
+
+def doubles(names: Sequence[str]) -> list[str]:
+    """The names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _agent(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:
+    if not fields["host"]:
+        yield "host is empty; give the management address or name of the IPU-Machine's gateway"
+    port = fields.get("port", 1)
+    if not 1 <= port <= 65535:
+        yield f"port: {port} is no TCP port; use 1 to 65535, usually 8080"
+
+
+def _cluster(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:
+    agents, domains = fields["agents"], fields.get("ipu_link_domains", 1)
+    yield from _listed_twice("agents", agents)
+    if not agents:
+        yield "agents is empty; list at least one agent"
+    elif domains < 1 or len(agents) % domains:
+        yield (
+            f"ipu_link_domains: {len(agents)} agents cannot be split into {domains} equal IPU-Link domains; use a "
+            f"divisor of {len(agents)}"
+        )
+    elif len(agents) // domains > AGENTS_PER_ILD:
+        yield (
+            f"ipu_link_domains: {len(agents) // domains} agents in one IPU-Link domain are more than "
+            f"{AGENTS_PER_ILD}; use at least {-(-len(agents) // AGENTS_PER_ILD)} domains"
+        )
+
+
+def _allocation(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:
+    size, agents = fields["size"], fields.get("agents")
     if not sizes.is_allocation_size(size):
-        yield f"allocation {name}: {size} IPUs do not exist as an allocation; use {sizes.ALLOCATION_SIZES}"
-    agents = fields.get("agents")
-    if agents is not None and len(agents) * sizes.IPUS_PER_MACHINE != size:
-        yield f"allocation {name}: {len(agents)} agents have {len(agents) * sizes.IPUS_PER_MACHINE} IPUs, not {size}"
+        yield f"size: {size} IPUs do not exist as an allocation; use {sizes.ALLOCATION_SIZES}"
+    if agents is not None:
+        yield from _listed_twice("agents", agents)
+        ipus = len(agents) * sizes.IPUS_PER_MACHINE
+        if ipus != size:
+            yield f"agents: {len(agents)} agents have {ipus} IPUs, not {size}; correct the list or the size"
 
 
-def _partition(name: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    for field, message in sizes.partition_findings(
-        fields["size"], fields.get("gcds"), fields.get("replicas"), bool(fields.get("reconfigurable"))
-    ):
-        yield f"partition {name}: {'size' if field == 'ipus' else field}: {message}"
+def _user(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:
+    yield from _listed_twice("allocations", fields.get("allocations") or [])
 
 
-def _dangling(after: State) -> Iterator[str]:
-    for kind in KINDS:
-        for name, fields in after[kind].items():
-            for field, other, wanted in referred(kind, fields):
-                if wanted not in after[other]:
-                    yield (
-                        f"{kind} {name}: {field} names {other} {wanted!r}, which is neither on the controller nor "
-                        f"declared; declare it under {plural(other)} or correct the name"
-                    )
+def _partition(fields: Mapping[str, Any], rules: Rules) -> Iterator[str]:
+    size, gcds, replicas = fields["size"], fields.get("gcds"), fields.get("replicas")
+    reconfigurable, sync_type = bool(fields.get("reconfigurable")), fields.get("sync_type")
+    for field, message in sizes.partition_findings(size, gcds, replicas, reconfigurable):
+        yield f"{'size' if field == 'ipus' else field}: {message}"
+    if rules.strict_sizes:
+        for field, message in sizes.strict_findings(size, gcds):
+            yield f"{field}: {message}"
+    if not rules.any_replica_size:
+        for message in sizes.replica_findings(size, gcds, replicas):
+            yield f"replicas: {message}"
+    if reconfigurable and sync_type not in (None, C2_COMPATIBLE):
+        yield f"sync_type: a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out"
+    if fields.get("index", 0) < 0:
+        yield f"index: {fields['index']} is no place; places are counted from 0"
 
 
-def _shared_agents(after: State, changed: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for kind in (CLUSTER, ALLOCATION):
-        owners: dict[str, str] = {}
-        for name, fields in after[kind].items():
-            for agent in fields.get("agents") or ():
-                other = owners.setdefault(agent, name)
-                if other != name and (name in changed.get(kind, {}) or other in changed.get(kind, {})):
-                    yield f"{kind} {name}: agent {agent} is already in {kind} {other}; {AGENT}s belong to one {kind}"
+def _listed_twice(field: str, names: list[str]) -> Iterator[str]:
+    for name in doubles(names):
+        yield f"{field}: {name} is listed twice; keep one"
 
 
-def _overfull(after: State, changed: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for allocation in sorted({str(after[PARTITION][name]["allocation"]) for name in changed.get(PARTITION, {})}):
-        if allocation not in after[ALLOCATION]:
-            continue
-        inside = {
-            name: fields["size"] for name, fields in after[PARTITION].items() if fields["allocation"] == allocation
-        }
-        size = after[ALLOCATION][allocation]["size"]
-        if sum(inside.values()) > size:
-            listed = ", ".join(f"{name} ({ipus})" for name, ipus in sorted(inside.items()))
-            yield (
-                f"allocation {allocation}: its partitions {listed} need {sum(inside.values())} IPUs, "
-                f"but it has {size}; enlarge it or remove one"
-            )
+FINDINGS: Mapping[str, Callable[[Mapping[str, Any], Rules], Iterator[str]]] = {
+    AGENT: _agent,
+    CLUSTER: _cluster,
+    ALLOCATION: _allocation,
+    USER: _user,
+    PARTITION: _partition,
+}

@@ -23,7 +23,7 @@ NAME = "localhost/podsim-floor"
 ROOT_FILES = Path(__file__).parent / "rootfs"
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "openssh-server"),
-    *("python3", "python3-grpcio", "python3-protobuf", "python3-yaml"),
+    *("python3", "python3-cryptography", "python3-grpcio", "python3-protobuf", "python3-yaml"),
     *("iproute2", "iputils-ping", "ethtool", "busybox", "tcpdump", "iperf3"),
 )
 # What has no work in a container, or would leave `systemctl is-system-running` at "degraded".

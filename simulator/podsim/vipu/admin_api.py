@@ -108,6 +108,7 @@ class AdminApi:
 
     def _test_cluster(self, request: dict[str, Any]) -> dict[str, Any]:
         cluster = rules.find("cluster", self._controller.state().clusters, request["id"])
+        rules.check_cluster_is_idle(self._controller.state(), cluster)
         self._controller.refresh(cluster.agent_ids)
         up = {
             agent_id: self._controller.facts(agent_id)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from podsim.vipu import interfaces, machine, metrics
-from podsim.vipu.rpc import Service, serve
+from podsim.vipu.rpc import Handler, Service, serve
 
 METRICS_PORT = 2112
 _SIOCGIFADDR = 0x8915
@@ -30,13 +30,14 @@ _GAUGES = {"vipu_agent_ipu_power_watts": "power", "vipu_agent_ipu_temperature_ce
 def main(argv: Sequence[str] | None = None) -> int:
     """`podsim agent`: runs until SIGTERM or SIGINT. Returns the exit code."""
     options = _options(argv)
+    partitions = Partitions()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        server = start(options.listen, lambda: _facts(options))
+        server = start(options.listen, lambda: _facts(options), partitions)
         if options.metrics_port:
-            metrics.serve("0.0.0.0", options.metrics_port, lambda: _samples(_facts(options)))
+            metrics.serve("0.0.0.0", options.metrics_port, lambda: _samples(_facts(options), partitions.ids))
     except OSError as error:
         print(f"podsim agent: {error}", file=sys.stderr)
         return 1
@@ -48,12 +49,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def start(address: str, facts: Callable[[], dict[str, Any]]) -> Any:
+class Partitions:
+    """The partitions that the machine is part of, as its controller said last. They outlive the controller."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def hold(self, request: dict[str, Any], _metadata: Any) -> dict[str, Any]:
+        """What the controller calls."""
+        self.ids = list(request["partitions"])
+        return {}
+
+
+def start(address: str, facts: Callable[[], dict[str, Any]], partitions: Partitions | None = None) -> Any:
     """A started agent on address (host:port); `facts()` gives what it says of its machine, see machine.facts.
 
     Raises OSError when the address cannot be had.
     """
-    return serve(address, [Service(interfaces.AGENT, {"GetFacts": lambda _request, _metadata: facts()})])
+    held = partitions or Partitions()
+    handlers: dict[str, Handler] = {
+        "GetFacts": lambda _request, _metadata: {**facts(), "partitions": held.ids},
+        "HoldPartitions": held.hold,
+    }
+    return serve(address, [Service(interfaces.AGENT, handlers)])
 
 
 def interface_address(interface: str) -> str:
@@ -84,8 +102,13 @@ def _facts(options: Any) -> dict[str, Any]:
     return machine.facts(options.id, options.release, rnic, options.metrics_port)
 
 
-def _samples(facts: dict[str, Any]) -> list[metrics.Sample]:
-    samples: list[metrics.Sample] = [("vipu_agent_up", {"agent": facts["name"]}, 1.0)]
+def _samples(facts: dict[str, Any], partition_ids: Sequence[str]) -> list[metrics.Sample]:
+    """Ours: the real metrics' names are not published. `vipu_agent_partitions` tells none from nothing said."""
+    samples: list[metrics.Sample] = [
+        ("vipu_agent_up", {"agent": facts["name"]}, 1.0),
+        ("vipu_agent_partitions", {"agent": facts["name"]}, float(len(partition_ids))),
+        *(("vipu_agent_partition", {"agent": facts["name"], "partition": name}, 1.0) for name in partition_ids),
+    ]
     for name, attribute in _GAUGES.items():
         for ipu, attributes in enumerate(facts["ipus"]):
             value = float(attributes[attribute].rstrip("WC"))

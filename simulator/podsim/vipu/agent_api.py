@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from podsim.vipu import interfaces
@@ -18,6 +19,9 @@ class Fleet(Protocol):
 
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
         """What each agent says of its machine now (see machine.facts), by agent id; None where it does not answer."""
+
+    def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
+        """Tells each agent which partitions it is part of now; one that does not answer is told again later."""
 
 
 class RealFleet:
@@ -34,6 +38,17 @@ class RealFleet:
             client = self._client(f"{agent.host}:{agent.port}")
             calls.append((agent.id, client, client.start(interfaces.AGENT, "GetFacts", {}, self._timeout)))
         return {agent_id: _facts_or_none(client, call) for agent_id, client, call in calls}
+
+    def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
+        """See Fleet."""
+        calls = []
+        for agent, partition_ids in held.items():
+            client = self._client(f"{agent.host}:{agent.port}")
+            request = {"partitions": list(partition_ids)}
+            calls.append((client, client.start(interfaces.AGENT, "HoldPartitions", request, self._timeout)))
+        for client, call in calls:
+            with contextlib.suppress(Unreachable, Refused):
+                client.result(call)
 
     def _client(self, address: str) -> Client:
         if address not in self._clients:

@@ -130,7 +130,9 @@ def _get_partition(invocation: Invocation, session: Session) -> Result:
         if "gcd" in flags:
             raise UsageError("--gcd needs --ipuof-configs")
         partition = _partition(name, session)
-        return Result({"partition": partition}, output.partition_text(partition))
+        # That the real tool shows the status of the user API with it is assumed.
+        status = session.controller.call("GetPartitionStatus", {"partition_id": name})["status"]
+        return Result({"partition": partition, "status": status}, output.partition_text(partition, status["errors"]))
     request: dict[str, Any] = {"partition_id": name}
     if "gcd" in flags:
         request["gcd_id"] = {"id": flags["gcd"]}

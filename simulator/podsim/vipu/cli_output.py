@@ -145,8 +145,8 @@ def user_text(user: Mapping[str, Any]) -> str:
     return block({"User ID": user["id"], "Role": role, "Allocations": allocations})
 
 
-def partition_text(partition: Mapping[str, Any]) -> str:
-    """`get partition`."""
+def partition_text(partition: Mapping[str, Any], errors: Sequence[str]) -> str:
+    """`get partition`; with a row of errors when there are any."""
     spec = partition["spec"]
     ilds, gateway, link, size, gcds, state = _shape(partition)
     return block(
@@ -163,6 +163,7 @@ def partition_text(partition: Mapping[str, Any]) -> str:
             "GW Routing": gateway,
             "ILD Routing": link,
             "Sync Type": spec["sync_type"],
+            **({"Errors": "; ".join(errors)} if errors else {}),
         }
     )
 

@@ -8,7 +8,7 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podsim.vipu import partition_life, partitions, rules
@@ -68,9 +68,15 @@ class Controller:
         return self._facts.get(agent_id)
 
     def poll(self) -> None:
-        """Asks every agent for its facts, and lets partitions follow."""
+        """Asks every agent for its facts, lets partitions follow, and tells agents what they have missed of that.
+
+        What an agent holds beyond that is not the controller's: it stays until a partition of ours takes its place.
+        """
         self.refresh(list(self._state.agents))
-        self.state()
+        state = self.state()
+        held = state.held()
+        missed = {name for name in held if name in self._up and set(held[name]) - set(self._facts[name]["partitions"])}
+        self._tell(state, {name: held[name] for name in missed})
 
     def refresh(self, agent_ids: Collection[str]) -> None:
         """Asks these agents for their facts."""
@@ -164,8 +170,18 @@ class Controller:
     def _change(self, state: State) -> None:
         """Makes it the state: stored first, so that nothing is answered that a crash could take back."""
         if state is not self._state:
+            before = self._state
             self._storage.write(state)
             self._state = state
+            if state.partitions is not before.partitions:
+                known = before.held()
+                self._tell(state, {name: held for name, held in state.held().items() if held != known.get(name, [])})
+
+    def _tell(self, state: State, held: Mapping[str, Sequence[str]]) -> None:
+        """Tells these agents, if they are up, which partitions they are part of."""
+        told = {state.agents[name]: partition_ids for name, partition_ids in held.items() if name in self._up}
+        if told:
+            self._fleet.hold(told)
 
 
 def key_digest(access_key: str) -> str:

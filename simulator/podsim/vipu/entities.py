@@ -125,6 +125,14 @@ class State:
         agent_ids = self.clusters[partition.cluster_id].agent_ids
         return [agent_ids[index] for index in sorted({p // IPUS_PER_AGENT for p in partition.positions})]
 
+    def held(self) -> dict[str, list[str]]:
+        """The partitions that each agent is part of."""
+        held: dict[str, list[str]] = {agent_id: [] for agent_id in self.agents}
+        for partition in self.partitions.values():
+            for agent_id in self.agents_of(partition):
+                held[agent_id].append(partition.id)
+        return held
+
     def with_partition(self, partition: Partition) -> State:
         """The state with this partition in it, new or in place of an older one of that id."""
         return replace(self, partitions={**self.partitions, partition.id: partition})

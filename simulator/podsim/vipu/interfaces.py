@@ -22,8 +22,8 @@ ADMIN = json_interface(
 ALLOCATION_READS = json_interface("podsim.UserService", ("ListAllocations", "GetAllocation"))
 """What `vipu` shows of allocations, on the user port: the published service has no call for it."""
 
-AGENT = json_interface("podsim.AgentService", ("GetFacts",))
-"""What a controller asks its agents."""
+AGENT = json_interface("podsim.AgentService", ("GetFacts", "HoldPartitions"))
+"""What a controller asks its agents, and what it tells them."""
 
 USER_ID_KEY = "vipu-user-id"
 ACCESS_KEY_KEY = "vipu-access-key"

@@ -98,6 +98,13 @@ def remove_cluster(state: State, name: str) -> State:
     return replace(state, clusters=_without(state.clusters, name))
 
 
+def check_cluster_is_idle(state: State, cluster: Cluster) -> None:
+    """Refuses a test of links that partitions use. Assumed: the real one's words are not published."""
+    active = [p.id for p in state.partitions.values() if p.cluster_id == cluster.id and p.ready_state != "PS_ERROR"]
+    if active:
+        raise conflict(f"cluster '{cluster.id}' is in use by partition '{active[0]}': test it when it has none")
+
+
 def create_allocation_by_size(state: State, name: str, size: int, cluster_id: str) -> State:
     """Adds an allocation of so many IPUs: the first free block, in the order of clusters and their agents."""
     _check_new_allocation(state, name)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import ipaddress
 import os
@@ -23,12 +24,12 @@ _PEM = serialization.Encoding.PEM
 def generate(directory: Path, names: list[str]) -> tuple[Path, Path]:
     """Writes ca.crt, tls.crt and tls.key for server and clients below the directory; gives both places.
 
-    The certificates are for localhost, this host and `names` (host names or addresses).
+    The certificates are for localhost, this host's name and its addresses, and `names` (host names or addresses).
     """
     authority_key = ec.generate_private_key(ec.SECP256R1())
     authority = _builder(_ISSUER, authority_key, is_authority=True).sign(authority_key, hashes.SHA256())
     hosts = x509.SubjectAlternativeName(
-        [_general_name(name) for name in dict.fromkeys(["localhost", "127.0.0.1", socket.gethostname(), *names])]
+        [_general_name(name) for name in dict.fromkeys(["localhost", "127.0.0.1", *_own_names(), *names])]
     )
     for role in ("server", "client"):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -36,6 +37,13 @@ def generate(directory: Path, names: list[str]) -> tuple[Path, Path]:
         builder = _builder(subject, key, is_authority=False).add_extension(hosts, critical=False)
         _write(directory / role, authority, builder.sign(authority_key, hashes.SHA256()), key)
     return directory / "server", directory / "client"
+
+
+def _own_names() -> list[str]:
+    name = socket.gethostname()
+    with contextlib.suppress(OSError):  # a host that does not know its own address
+        return [name, *(str(address[4][0]) for address in socket.getaddrinfo(name, None, socket.AF_INET))]
+    return [name]
 
 
 def _builder(subject: x509.Name, key: ec.EllipticCurvePrivateKey, is_authority: bool) -> x509.CertificateBuilder:

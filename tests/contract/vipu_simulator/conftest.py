@@ -11,7 +11,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -123,9 +123,16 @@ class Fleet:
 
     def __init__(self) -> None:
         self.down: set[str] = set()
+        self.held: dict[str, list[str]] = {}
+
+    def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
+        self.held.update({agent.id: list(partition_ids) for agent, partition_ids in held.items()})
 
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
-        return {a.id: None if a.id in self.down else machine.facts(a.id, "1.18.0", "10.5.1.1", 2112) for a in agents}
+        return {agent.id: None if agent.id in self.down else self._about(agent) for agent in agents}
+
+    def _about(self, agent: Agent) -> dict[str, Any]:
+        return {**machine.facts(agent.id, "1.18.0", "10.5.1.1", 2112), "partitions": self.held.get(agent.id, [])}
 
 
 class Pod:

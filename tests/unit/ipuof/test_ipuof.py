@@ -28,14 +28,17 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import I
 
 OWNERSHIP = ipuof.Ownership(pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name)
 CONFIG = {"devices": [{"ip": "10.5.1.1", "device_id": 0}], "attributes": {"GCD Id": "0"}}
+CONFIGURATIONS = {name: [CONFIG, CONFIG] for name in ["train", "serve", "old", "kept", "new1", "new2"]}
 
 
 def option(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "api_host": "10.3.1.200", "api_port": 8090, "gcd": 0, "config": CONFIG, **more}
+    return {"name": name, "api_host": "10.3.1.200", "api_port": 8090, "gcd": 0, **more}
 
 
-def run(root: Path, mode: str, *options: dict[str, Any], login: str | None = None) -> Outcome:
-    partitions = ipuof.partitions_from(options)
+def run(
+    root: Path, mode: str, *options: dict[str, Any], login: str | None = None, configurations: Any = CONFIGURATIONS
+) -> Outcome:
+    partitions = ipuof.partitions_from(options, configurations)
     environment = mode == "environment"
     wanted = ipuof.environment_files(partitions, login) if environment else ipuof.configuration_files(partitions)
     store = IpuofFiles(Files(str(root)))
@@ -84,7 +87,9 @@ def test_configuration_files_are_named_after_their_gcds(tmp_path: Path) -> None:
 def test_a_moved_partition_has_its_file_written_again(tmp_path: Path) -> None:
     run(tmp_path, "files", option("train"), option("serve"))
     moved = {**CONFIG, "devices": [{"ip": "10.5.1.9", "device_id": 0}]}
-    outcome = run(tmp_path, "files", option("train", config=moved), option("serve"))
+    outcome = run(
+        tmp_path, "files", option("train"), option("serve"), configurations={**CONFIGURATIONS, "train": [moved]}
+    )
     assert [(step.action, step.name) for step in outcome.steps] == [
         ("update", "/etc/ipuof.conf.d/train_ipuof.conf"),
     ]
@@ -119,7 +124,9 @@ def test_the_other_mode_takes_its_files_away(tmp_path: Path) -> None:
 def test_a_run_that_breaks_off_anywhere_is_finished_by_the_next(tmp_path: Path, done: int) -> None:
     run(tmp_path, "files", option("old"), option("kept"))
     store = IpuofFiles(Files(str(tmp_path)))
-    wanted = ipuof.configuration_files(ipuof.partitions_from([option("kept"), option("new1"), option("new2")]))
+    wanted = ipuof.configuration_files(
+        ipuof.partitions_from([option("kept"), option("new1"), option("new2")], CONFIGURATIONS)
+    )
     for step in ipuof.plan(wanted, OWNERSHIP, store.read())[:done]:
         store.carry_out(step)
     run(tmp_path, "files", option("kept"), option("new1"), option("new2"))
@@ -159,7 +166,8 @@ def test_a_damaged_manifest_is_an_error(tmp_path: Path, text: str) -> None:
             "and partition a, GCD 0 share the file name a",
         ),
         ("environment", [option("a")], "b", "login_partition: b is not among the partitions, which are: a"),
-        ("files", [option("a", config=None)], None, "partition a, GCD 0: config is missing"),
+        ("files", [option("a")], None, "partition a, GCD 0: is not in configurations"),
+        ("files", [option("train", gcd=2)], None, "partition train, GCD 2: is not in configurations"),
     ],
 )
 def test_refused(tmp_path: Path, mode: str, options: list[dict[str, Any]], login: str | None, message: str) -> None:
@@ -167,3 +175,14 @@ def test_refused(tmp_path: Path, mode: str, options: list[dict[str, Any]], login
         run(tmp_path, mode, *options, login=login)
     assert message in str(refused.value)
     assert files_below(tmp_path) == set()
+
+
+def test_check_mode_leaves_out_the_content_that_a_new_partition_will_have(tmp_path: Path) -> None:
+    run(tmp_path, "files", option("kept"))
+    partitions = ipuof.partitions_from([option("kept"), option("new1")], {"kept": [CONFIG]})
+    wanted = ipuof.configuration_files(partitions, foretell=True)
+    foretold = ipuof.plan(wanted, OWNERSHIP, IpuofFiles(Files(str(tmp_path))).read())
+    real = run(tmp_path, "files", option("kept"), option("new1"))
+    assert [step.public() for step in foretold] == [step.public() for step in real.steps]
+    new = {step.name: step.after for step in foretold}["/etc/ipuof.conf.d/new1_ipuof.conf"]
+    assert new == {"owner": OWNERSHIP.owner, "group": OWNERSHIP.group, "mode": OWNERSHIP.mode}

@@ -77,7 +77,13 @@ def test_the_switch_has_every_vlan_that_its_ports_use() -> None:
 def test_a_server_gets_its_nic_its_controller_and_its_partitions() -> None:
     server = desired_of(alice=ALICE)["poplar_servers"]["p-poplar2"]
     assert server["interfaces"] == [{"name": "ens2f0", "mac": None, "addresses": ["10.1.5.102/24"], "mtu": 9000}]
-    assert server["vipu"] == {"api_host": "10.1.3.101", "api_port": 8090}
+    assert server["vipu"] == {
+        "controller": "p-poplar1",
+        "admin_port": 8091,
+        "api_host": "10.1.3.101",
+        "api_port": 8090,
+        "user": None,
+    }
     assert server["partitions"] == ["train", "serve"]
     assert server["peers"] == {f"p-ipum{n}": f"10.1.5.{n}" for n in range(1, 5)}
 

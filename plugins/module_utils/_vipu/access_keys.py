@@ -1,0 +1,79 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the access keys of new users go: a controller shows them once and keeps none."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import Callable, Iterator
+
+from .._plan.converge import DeviceError
+
+
+class AccessKeys:
+    """The keys of this run.
+
+    Args:
+        directory: where each goes into a file ``NAME.key``, mode 0600; empty for none. Made with mode 0700.
+        keep: whether they stay in :attr:`kept`, for a caller who returns them.
+    """
+
+    def __init__(self, directory: str = "", keep: bool = False) -> None:
+        self._directory = directory
+        self._keep = keep
+        self.kept: dict[str, str] = {}
+
+    def receive(self, name: str, create: Callable[[], str]) -> None:
+        """Create a user and put the key that ``create`` gives where it belongs; the place is opened before.
+
+        Raises:
+            DeviceError: the place cannot be written, and then nothing was created; or from ``create``.
+        """
+        with self._file(name) as put:
+            key = self._created(name, create)
+            if self._keep:
+                self.kept[name] = key
+            put(key)
+
+    def _created(self, name: str, create: Callable[[], str]) -> str:
+        try:
+            return create()
+        except DeviceError as error:
+            raise DeviceError(
+                f"{error}; if user {name} is there now, nobody has its key: remove it, run again"
+            ) from error
+
+    @contextmanager
+    def _file(self, name: str) -> Iterator[Callable[[str], None]]:
+        if not self._directory:
+            yield lambda _key: None
+            return
+        path = os.path.join(self._directory, f"{name}.key")
+        temporary = f"{path}.new"
+        try:
+            os.makedirs(self._directory, 0o700, exist_ok=True)
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            raise DeviceError(f"{path}: the access key of user {name} cannot be kept: {error.strerror}") from error
+        try:
+            with os.fdopen(descriptor, "w") as file:
+
+                def put(key: str) -> None:
+                    try:
+                        file.write(f"{key}\n")
+                        file.flush()
+                        os.fsync(file.fileno())
+                        os.replace(temporary, path)
+                    except OSError as error:
+                        raise DeviceError(
+                            f"{path}: user {name} was created, but its access key cannot be kept ({error.strerror}); "
+                            "remove the user and run again"
+                        ) from error
+
+                yield put
+        finally:
+            if os.path.exists(temporary):
+                os.unlink(temporary)

@@ -1,0 +1,268 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what controllers hold to the pods.yml that reproduces it. Pure.
+
+V-IPU knows agents, not pods. A cluster goes into pods.yml where its agents are the IPU-Machines of declared pods, by
+name or by address; allocations and partitions follow their cluster. What pods.yml has no words for becomes options of
+the module ``vipu_state``, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Collection, Dict, Iterator, List, Mapping
+
+from .._pod.declaration import parse_declaration
+from .._pod.model import Declaration
+from .._pod.schema import DeclarationError
+from .dialect import ENUMS
+from .entities import AGENT, ALLOCATION, C2_COMPATIBLE, CLUSTER, PARTITION, USER, plural
+from .recognition import pods_of
+
+Document = Dict[str, Any]
+Options = Dict[str, List[Dict[str, Any]]]
+# Plural of the kind to name to fields, as the module vipu_info returns it.
+Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+# What a partition has without being asked to, so that pods.yml need not say it.
+USUAL_SYNC_TYPE = {True: C2_COMPATIBLE, False: "pod-native-default"}
+USUAL_GW_ROUTING = ("default", "ring")
+# The keys of pods.yml that V-IPU knows the truth of; all others are kept.
+VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions")
+PARTITION_KEYS = ("ipus", "gcds", "replicas", "reconfigurable")
+# What vipu_state can declare; the rest is only read.
+DECLARED = {
+    AGENT: ("host", "port"),
+    CLUSTER: ("agents", "topology", "ipu_link_domains", "looped"),
+    ALLOCATION: ("cluster", "size", "agents"),
+    USER: ("allocations",),
+    PARTITION: ("allocation", "size", "gcds", "routing", "gw_routing", "sync_type", "reconfigurable"),
+}
+
+
+@dataclass
+class Adoption:
+    """What was found.
+
+    ``document`` is the pods.yml; ``options`` maps hosts of controllers to options of ``vipu_state`` for what pods.yml
+    does not say; ``reasons`` says why, one sentence each.
+    """
+
+    document: Document
+    options: dict[str, Options] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+
+def adopted(document: Document, held: Mapping[str, Held]) -> Adoption:
+    """The pods.yml that reproduces what the controllers hold.
+
+    Args:
+        document: a pods.yml with at least ``pods`` and ``controllers``. Its clusters and vPODs are replaced by what is
+            there; only what V-IPU does not know (VLANs, Poplar servers) is kept.
+        held: host of a controller to what it holds.
+
+    Raises:
+        DeclarationError: the document is wrong, or declares no controller on one of the hosts.
+    """
+    known = {key: value for key, value in document.items() if key not in ("clusters", "vpods")}
+    declaration = parse_declaration(known)
+    names = {controller.host_name: name for name, controller in declaration.controllers.items()}
+    result = Adoption({**known, "clusters": {}, "vpods": {}})
+    for host, kinds in held.items():
+        if host not in names:
+            raise DeclarationError([f"controllers: none is on {host}; declare it with host or address"])
+        by_kind = {kind: kinds.get(plural(kind), {}) for kind in DECLARED}
+        _Adopter(host, names[host], by_kind, declaration, document.get("vpods", {}), result).adopt()
+    # Together the parts have to be as good as each alone.
+    parse_declaration(result.document)
+    return result
+
+
+class _Adopter:
+    """Takes what one controller holds into ``result``: parents first, and children where their parents went."""
+
+    def __init__(
+        self,
+        host: str,
+        controller: str,
+        held: Held,
+        declaration: Declaration,
+        earlier_vpods: Mapping[str, Any],
+        result: Adoption,
+    ) -> None:
+        self._host = host
+        self._controller = controller
+        self._held = held
+        self._declaration = declaration
+        self._earlier_vpods = earlier_vpods
+        self._result = result
+
+    def adopt(self) -> None:
+        implied = set()
+        for name, cluster in self._held[CLUSTER].items():
+            if not self._left_out(CLUSTER, name, self._take_cluster(name, cluster)):
+                implied.update(cluster["agents"])
+        for name in self._held[AGENT]:
+            if name not in implied:
+                self._leave(AGENT, name)
+        self._take_allocations()
+        for name, partition in self._held[PARTITION].items():
+            self._partition(name, partition)
+        for name, user in self._held[USER].items():
+            self._user(name, user)
+
+    def _take_cluster(self, name: str, cluster: Mapping[str, Any]) -> str:
+        """Make it a cluster of pods. Returns why that cannot be, empty if it is done."""
+        agents = {agent: self._held[AGENT][agent] for agent in cluster["agents"]}
+        pods = pods_of(agents, self._declaration)
+        if len(pods) != cluster["ipu_link_domains"]:
+            return "its agents are not the IPU-Machines of declared pods, one pod an IPU-Link domain"
+        entry = {"controller": self._controller, "pods": list(pods), "topology": cluster["topology"]}
+        if len(pods) > 1:
+            entry["looped"] = cluster["looped"]
+        there = self._result.document
+        taken = {
+            "pods": {pod: {**fields, **pods.get(pod, {})} for pod, fields in there["pods"].items()},
+            "clusters": {**there["clusters"], name: entry},
+        }
+        refusal = _refusal({**there, **taken, "vpods": {}})
+        if not refusal:
+            there.update(taken)
+        return refusal
+
+    def _take_allocations(self) -> None:
+        """Make them vPODs with their users, all but those that pods.yml refuses."""
+        vpods = {
+            name: allocation
+            for name, allocation in self._held[ALLOCATION].items()
+            if not self._left_out(ALLOCATION, name, self._obstacle(name, allocation))
+        }
+        entries: dict[str, Document] = {}
+        # A user of a refused one is no vPOD's, which may be the reason to refuse another one.
+        while entries.keys() != vpods.keys():
+            entries = {name: self._vpod(name, allocation, vpods) for name, allocation in vpods.items()}
+            for name, entry in entries.items():
+                if self._left_out(ALLOCATION, name, self._vpod_refusal(name, entry)):
+                    del vpods[name]
+        self._result.document["vpods"].update(entries)
+
+    def _obstacle(self, name: str, allocation: Mapping[str, Any]) -> str:
+        """Why an allocation cannot be a vPOD, whatever vPODs look like; empty if nothing is in the way."""
+        there = self._result.document
+        if allocation["cluster"] not in there["clusters"]:
+            return f"cluster {allocation['cluster']} is not in pods.yml"
+        return "another controller has an allocation of that name" if name in there["vpods"] else ""
+
+    def _vpod(self, name: str, allocation: Mapping[str, Any], vpods: Collection[str]) -> Document:
+        users = [
+            user for user, fields in self._held[USER].items() if name in fields["allocations"] and _is_of(vpods, fields)
+        ]
+        return {
+            **_besides(self._earlier_vpods.get(name, {}), VPOD_KEYS),
+            "cluster": allocation["cluster"],
+            "ipus": allocation["size"],
+            "ipu_machines": list(allocation["agents"]),
+            **({"users": users} if users else {}),
+        }
+
+    def _partition(self, name: str, partition: Mapping[str, Any]) -> None:
+        allocation = partition["allocation"]
+        if not allocation:
+            self._say(PARTITION, name, "it lies in no allocation, which cannot be declared; it is nobody's")
+        elif allocation not in self._result.document["vpods"]:
+            self._leave(PARTITION, name)
+        else:
+            self._left_out(PARTITION, name, self._take_partition(allocation, name, partition))
+
+    def _take_partition(self, vpod: str, name: str, partition: Mapping[str, Any]) -> str:
+        """Put it into its vPOD. Returns why that cannot be, empty if it is done."""
+        if partition["sync_type"] != USUAL_SYNC_TYPE[partition["reconfigurable"]]:
+            return f"pods.yml has no word for its sync type {partition['sync_type']}"
+        if partition["gw_routing"] not in USUAL_GW_ROUTING:
+            return f"pods.yml has no word for its gateway routing {partition['gw_routing']}"
+        earlier = self._earlier_vpods.get(vpod, {}).get("partitions", {}).get(name, {})
+        entry = {
+            **_besides(earlier, PARTITION_KEYS),
+            "ipus": partition["size"],
+            **({"gcds": partition["gcds"]} if partition["gcds"] != 1 else {}),
+            **_replicas(partition),
+            **({"reconfigurable": True} if partition["reconfigurable"] else {}),
+        }
+        there = self._result.document["vpods"][vpod]
+        with_it = {**there, "partitions": {**there.get("partitions", {}), name: entry}}
+        refusal = self._vpod_refusal(vpod, with_it)
+        if not refusal:
+            self._result.document["vpods"][vpod] = with_it
+        return refusal
+
+    def _vpod_refusal(self, name: str, entry: Document) -> str:
+        """Why pods.yml would refuse this vPOD, looked at alone; empty if it would not."""
+        there = self._result.document
+        cluster = there["clusters"][entry["cluster"]]
+        # The controller's host may be in a rack that does not matter here.
+        controller = {**there["controllers"][self._controller], "host": None, "address": "127.0.0.1"}
+        return _refusal(
+            {
+                **there,
+                "pods": {pod: there["pods"][pod] for pod in cluster["pods"]},
+                "controllers": {self._controller: controller},
+                "clusters": {entry["cluster"]: cluster},
+                "vpods": {name: entry},
+            }
+        )
+
+    def _user(self, name: str, user: Mapping[str, Any]) -> None:
+        if user["admin"]:
+            self._say(USER, name, "it is an administrator, whom vipu-admin cannot create; it is nobody's")
+        elif not user["allocations"] or not _is_of(self._result.document["vpods"], user):
+            self._leave(USER, name)
+
+    def _left_out(self, kind: str, name: str, reason: str) -> bool:
+        """Whether there is a reason not to take it into pods.yml, and then it is left."""
+        if reason:
+            self._leave(kind, name, reason)
+        return bool(reason)
+
+    def _leave(self, kind: str, name: str, reason: str = "") -> None:
+        """Make it options of vipu_state; without a reason because its parent is."""
+        entity = {"name": name, **dict(_declarable(kind, self._held[kind][name]))}
+        options = self._result.options.setdefault(self._host, {})
+        options.setdefault(plural(kind), []).append(entity)
+        if reason:
+            self._say(kind, name, f"{reason}; it is left to vipu_state")
+
+    def _say(self, kind: str, name: str, reason: str) -> None:
+        self._result.reasons.append(f"{self._host}: {kind} {name} is not in pods.yml: {reason}")
+
+
+def _declarable(kind: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in DECLARED[kind]:
+        # A word of the controller that nobody knows cannot be declared.
+        if name not in ENUMS or fields[name] in ENUMS[name]:
+            yield name, fields[name]
+    if kind == PARTITION:
+        yield from _replicas(fields).items()
+
+
+def _is_of(vpods: Collection[str], user: Mapping[str, Any]) -> bool:
+    """Whether a user is one of vPODs alone."""
+    return not user["admin"] and all(allocation in vpods for allocation in user["allocations"])
+
+
+def _besides(earlier: Mapping[str, Any], keys: Collection[str]) -> Document:
+    """What a pods.yml said before of what V-IPU does not know."""
+    return {key: value for key, value in earlier.items() if key not in keys}
+
+
+def _replicas(partition: Mapping[str, Any]) -> dict[str, int]:
+    """One replica a GCD is what nobody asked for, and asking for it may be refused."""
+    return {} if partition["replicas"] == partition["gcds"] else {"replicas": partition["replicas"]}
+
+
+def _refusal(document: Document) -> str:
+    """Why a pods.yml would be refused; empty for a good one."""
+    try:
+        parse_declaration(document)
+    except DeclarationError as error:
+        return "; ".join(error.problems)
+    return ""

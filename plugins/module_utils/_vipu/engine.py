@@ -1,0 +1,108 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How every V-IPU module that changes something does it: one read, one plan, one step after the other, one read."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Sequence
+
+from .._plan.converge import DeviceError, Outcome, Refused, converge, one_by_one
+from .._plan.module import run
+from .._plan.steps import CREATE, State, Step
+from .access_keys import AccessKeys
+from .connection import controller_of
+from .declared import Declared, Policy, relevant_kinds, unmanaged, wanted
+from .entities import PARTITION, USER
+from .lock import lock_file, only_writer
+from .options import declared_by, policy_of
+from .planner import plan, trouble
+from .settle import read_settled
+
+
+class Engine:
+    """Makes one controller hold what is declared.
+
+    Args:
+        controller: the client.
+        declared: kind to entities.
+        policy: what may be done.
+        keys: where access keys of new users go.
+        wait_timeout: how long declared partitions may be on their way, in seconds.
+        may_be_missing: take a controller that does not answer for an empty one.
+    """
+
+    def __init__(
+        self,
+        controller: Any,
+        declared: Declared,
+        policy: Policy,
+        keys: AccessKeys,
+        wait_timeout: float,
+        may_be_missing: bool = False,
+    ) -> None:
+        self._controller = controller
+        self._declared = declared
+        self._policy = policy
+        self._keys = keys
+        self._wait_timeout = wait_timeout
+        self._may_be_missing = may_be_missing
+
+    def read(self) -> State:
+        """The state, with declared partitions no longer on their way."""
+        kinds = relevant_kinds(self._declared, self._policy)
+        try:
+            return read_settled(self._controller, kinds, list(wanted(self._declared)[PARTITION]), self._wait_timeout)
+        except DeviceError:
+            if self._may_be_missing:
+                return {kind: {} for kind in kinds}
+            raise
+
+    def plan(self, actual: State) -> list[Step]:
+        """The ordered steps."""
+        return plan(self._declared, actual, self._policy)
+
+    def carry_out(self, step: Step) -> None:
+        """Do one step."""
+        if (step.action, step.kind) == (CREATE, USER):
+            self._keys.receive(step.name, lambda: str(self._controller.create_user(step.name, step.after)))
+        else:
+            self._controller.carry_out(step)
+
+    def verify(self, state: State) -> str:
+        """What is wrong with declared partitions that are there."""
+        return trouble(self._declared, state)
+
+    def converge(self, check_mode: bool) -> Outcome:
+        """The whole course, or in check mode what it would be."""
+        return converge(self.read, self.plan, one_by_one(self.carry_out), check_mode, self.verify)
+
+
+def run_module(module: Any, kinds: Sequence[str]) -> None:
+    """Do what an ``AnsibleModule`` with the options for these kinds asks, and end it."""
+    params, declared = module.params, declared_by(module.params)
+    keys = AccessKeys(params.get("key_directory") or "", bool(params.get("return_keys")))
+    engine = Engine(
+        controller_of(module),
+        declared,
+        policy_of(params),
+        keys,
+        params["wait_timeout"],
+        may_be_missing=module.check_mode and params["new_controller"],
+    )
+
+    def extra(outcome: Outcome) -> dict[str, Any]:
+        found: dict[str, Any] = {"unmanaged": unmanaged(declared, outcome.after or outcome.before, kinds)}
+        return dict(found, access_keys=keys.kept) if keys.kept else found
+
+    lock = contextlib.nullcontext() if module.check_mode else _lock(module)
+    try:
+        with lock:
+            run(module, engine.read, engine.plan, one_by_one(engine.carry_out), engine.verify, extra)
+    except Refused as error:
+        module.fail_json(msg=str(error), changed=False)
+
+
+def _lock(module: Any) -> Any:
+    params = module.params
+    return only_writer(lock_file(params["api_port"]), module._name, params["lock_timeout"])

@@ -1,0 +1,88 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Agents of a V-IPU controller, one per IPU-Machine."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: vipu_agent
+short_description: Agents of a V-IPU controller, one per IPU-Machine
+version_added: 1.0.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Does for agents what M(ipu.pod.vipu_state) does for all kinds at once, the way roles use it; see there.
+  - Takes the whole list, so that a loop over this module is never needed.
+extends_documentation_fragment:
+  - ipu.pod._attributes
+  - ipu.pod._vipu
+  - ipu.pod._vipu_entities
+  - ipu.pod._vipu_entities.agents
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: ipu.pod.vipu_state
+"""
+
+EXAMPLES = r"""
+- name: The agents of two IPU-Machines
+  ipu.pod.vipu_agent:
+    agents:
+      - {name: pod001-ipum1, host: 10.2.1.1}
+      - {name: pod001-ipum2, host: 10.2.1.2}
+"""
+
+RETURN = r"""
+before:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: success
+after:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: success
+plan:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: list
+  elements: dict
+  returned: success
+unmanaged:
+  description: Names of the agents that are there and not declared. They are never touched.
+  type: dict
+  returned: success
+done:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: list
+  elements: dict
+  returned: failure
+failed_step:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: failure
+not_tried:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: list
+  elements: dict
+  returned: failure
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import run_module
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import AGENT
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import options_of
+
+
+def main() -> None:
+    """Read, plan, apply, read again."""
+    run_module(AnsibleModule(argument_spec=options_of([AGENT]), supports_check_mode=True), [AGENT])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Users of a V-IPU controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: vipu_user
+short_description: Users of a V-IPU controller
+version_added: 1.0.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Does for users what M(ipu.pod.vipu_state) does for all kinds at once, the way roles use it; see there.
+  - Takes the whole list, so that a loop over this module is never needed.
+extends_documentation_fragment:
+  - ipu.pod._attributes
+  - ipu.pod._vipu
+  - ipu.pod._vipu_entities
+  - ipu.pod._vipu_entities.users
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: ipu.pod.vipu_state
+"""
+
+EXAMPLES = r"""
+- name: Alice may use her allocation; her access key goes into /etc/vipu/keys/alice.key
+  ipu.pod.vipu_user:
+    users:
+      - {name: alice, allocations: [alice]}
+    key_directory: /etc/vipu/keys
+"""
+
+RETURN = r"""
+before:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: success
+after:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: success
+plan:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: list
+  elements: dict
+  returned: success
+unmanaged:
+  description: Names of the users that are there and not declared. They are never touched.
+  type: dict
+  returned: success
+access_keys:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: where O(return_keys) is set and users were created
+done:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: list
+  elements: dict
+  returned: failure
+failed_step:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: dict
+  returned: failure
+not_tried:
+  description: As M(ipu.pod.vipu_state) returns it.
+  type: list
+  elements: dict
+  returned: failure
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import run_module
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import USER
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import options_of
+
+
+def main() -> None:
+    """Read, plan, apply, read again."""
+    run_module(AnsibleModule(argument_spec=options_of([USER]), supports_check_mode=True), [USER])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""playbooks/gather.yml and playbooks/probe.yml, run as a person would, against a simulated controller."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from podsim.vipu import agent, machine
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(sys.executable).parent
+# Each IPU-Machine has its own loopback address, so that its agent can have the port that agents have.
+MACHINES = {f"pod001-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}
+USER_PORT, ADMIN_PORT = 18090, 18091
+
+PODS_YML = {
+    "plugin": "ipu.pod.pods",
+    "schema": 1,
+    "pods": {
+        "pod001": {
+            "model": "bow-pod64",
+            "overrides": {name: {"gateway_address": address} for name, address in MACHINES.items()},
+        }
+    },
+    "controllers": {"ctrl001": {"address": "127.0.0.1", "user_port": USER_PORT, "admin_port": ADMIN_PORT}},
+}
+
+
+@pytest.fixture(scope="module")
+def agents() -> Iterator[None]:
+    servers = []
+    for number, (name, address) in enumerate(MACHINES.items(), 1):
+        facts = machine.facts(name, "1.18.0", f"10.5.1.{number}", 2112)
+        servers.append(agent.start(f"{address}:8080", lambda facts=facts: facts))
+    yield
+    for server in servers:
+        server.stop(grace=None).wait()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    inventory = tmp_path / "inventory"
+    (inventory / "group_vars").mkdir(parents=True)
+    (inventory / "pods.yml").write_text(yaml.safe_dump(PODS_YML, sort_keys=False))
+    local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(local))
+    return tmp_path
+
+
+@pytest.fixture
+def controller(place: Path) -> Iterator[Path]:
+    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=place, check=True, capture_output=True)
+    ports = ["--user-port", str(USER_PORT), "--admin-port", str(ADMIN_PORT), "--metrics-port", "0"]
+    options = ["--creation-time", "0.05", "--poll-interval", "0.05", "--request-log", "requests.jsonl"]
+    server = subprocess.Popen(
+        [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports, *options],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout
+    assert server.stdout.readline().startswith("vipu-server")
+    yield place
+    server.terminate()
+    server.wait(10)
+    server.stdout.close()
+
+
+def environment() -> dict[str, str]:
+    return {
+        **os.environ,
+        "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
+        "ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg",
+    }
+
+
+def playbook(name: str, place: Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [f"{PROGRAMS}/ansible-playbook", "-i", str(place / "inventory"), str(ROOT / "playbooks" / name)],
+        cwd=place,
+        env={**environment(), "PWD": str(place), **changes},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def vipu_admin(place: Path, words: str) -> None:
+    command = [f"{PROGRAMS}/vipu-admin", "-P", str(ADMIN_PORT), *words.split()]
+    subprocess.run(command, cwd=place, check=True, capture_output=True)
+
+
+def writes(place: Path) -> list[str]:
+    log = [json.loads(line) for line in (place / "requests.jsonl").read_text().splitlines()]
+    return [request["method"] for request in log if request["write"]]
+
+
+@pytest.mark.usefixtures("agents")
+def test_gather_writes_what_reproduces_the_controller(controller: Path) -> None:
+    for name, address in MACHINES.items():
+        vipu_admin(controller, f"create agent {name} --host {address}")
+    vipu_admin(controller, f"create cluster c001 --agents {','.join(MACHINES)} --topology torus")
+    vipu_admin(controller, "create allocation alice --size 16")
+    vipu_admin(controller, "create allocation bob --size 4")
+    vipu_admin(controller, "create partition train --size 8 --allocation alice --num-gcds 2")
+    vipu_admin(controller, "create partition serve --size 4 --allocation alice --reconfigurable")
+    vipu_admin(controller, "create partition odd --size 4 --allocation bob --sync-type pod-native-replicated-pipeline")
+    written_by_hand = len(writes(controller))
+    done = playbook("gather.yml", controller)
+    assert done.returncode == 0, done.stdout + done.stderr
+    gathered: dict[str, Any] = yaml.safe_load((controller / "gathered" / "pods.yml").read_text())
+    assert gathered["clusters"] == {"c001": {"controller": "ctrl001", "pods": ["pod001"], "topology": "torus"}}
+    assert gathered["vpods"]["alice"] == {
+        "cluster": "c001",
+        "ipus": 16,
+        "ipu_machines": list(MACHINES)[:4],
+        "partitions": {"train": {"ipus": 8, "gcds": 2}, "serve": {"ipus": 4, "reconfigurable": True}},
+    }
+    assert gathered["pods"] == PODS_YML["pods"]
+    left = yaml.safe_load((controller / "gathered" / "ctrl001.vipu_state.yml").read_text())
+    assert [partition["name"] for partition in left["partitions"]] == ["odd"]
+    assert "no word for its sync type pod-native-replicated-pipeline" in " ".join(done.stdout.split())
+    assert len(writes(controller)) == written_by_hand
+
+
+def test_gather_of_an_empty_controller_says_so(controller: Path) -> None:
+    done = playbook("gather.yml", controller)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert yaml.safe_load((controller / "gathered" / "pods.yml").read_text())["vpods"] == {}
+    assert "pods.yml says all that the controllers hold." in done.stdout
+
+
+def test_gather_names_a_controller_that_does_not_answer(place: Path) -> None:
+    done = playbook("gather.yml", place)
+    assert done.returncode != 0
+    assert f"the V-IPU controller at localhost:{ADMIN_PORT}: `vipu-admin --showjson list agents` failed" in done.stdout
+
+
+def test_probe_records_and_compares(controller: Path) -> None:
+    done = playbook("probe.yml", controller)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads((controller / "probe" / "ctrl001.json").read_text())
+    assert (record["program_release"], record["server_release"]) == ("1.18.0", "1.18.0")
+    assert record["differences"] == []
+    assert record["problems"] == []
+    assert {"known", "since", "installed"} <= record["commands"][0].keys()
+    assert "--num-gcds" in record["help"]["create partition"]
+    assert writes(controller) == []
+
+
+def test_probe_of_an_older_release_says_what_it_lacks(controller: Path) -> None:
+    done = playbook("probe.yml", controller, PODSIM_VIPU_RELEASE="1.17.0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads((controller / "probe" / "ctrl001.json").read_text())
+    assert record["program_release"] == "1.17.0"
+    assert record["differences"] == [
+        "`create allocation --agents` is assumed from V-IPU 1.18.0 on, but not installed",
+    ]
+
+
+def test_probe_fails_on_an_answer_that_is_not_understood_and_names_the_command(place: Path) -> None:
+    programs = place / "programs"
+    programs.mkdir()
+    (programs / "vipu-admin").write_text("#!/bin/sh\necho '{\"agents\": null}'\n")
+    (programs / "vipu-admin").chmod(0o755)
+    done = playbook("probe.yml", place, PATH=f"{programs}{os.pathsep}{environment()['PATH']}")
+    assert done.returncode != 0
+    assert "`vipu-admin --showjson list agents` printed something that is not understood" in done.stdout
+    assert "`vipu-admin --version` printed something that is not understood" in done.stdout
+    record = json.loads((place / "probe" / "ctrl001.json").read_text())
+    assert record["json"]["agents"] is None
+
+
+@pytest.mark.usefixtures("agents")
+def test_vipu_info_reads_the_same_by_both_transports(controller: Path) -> None:
+    vipu_admin(controller, f"create agent a --host {MACHINES['pod001-ipum1']}")
+    vipu_admin(controller, "create cluster c --agents a")
+    vipu_admin(controller, "create allocation x --size 4")
+    vipu_admin(controller, "create partition p --size 4 --num-gcds 2 --allocation x")
+    asked = "partition_status=true ipu_attributes=true ipuof_configurations=p"
+    ways = {
+        "admin": f"api_port={ADMIN_PORT}",
+        "user": f"api_port={USER_PORT} end_point=user",
+        "grpc": f"api_port={USER_PORT} transport=grpc",
+    }
+    found = {
+        way: ansible_module(controller, "ipu.pod.vipu_info", f"{asked} {options}") for way, options in ways.items()
+    }
+    assert found["admin"]["agents"]["a"]["status"] == "Up"
+    assert found["admin"]["users"] == {}
+    assert "agents" not in found["user"]
+    assert found["user"]["allocations"] == found["admin"]["allocations"]
+    for returned in ("release", "partitions", "partition_status", "ipuof_configurations", "ipu_attributes"):
+        assert found["grpc"][returned] == found["user"][returned] == found["admin"][returned]
+    assert len(found["grpc"]["ipuof_configurations"]["p"]) == 2
+
+
+def ansible_module(place: Path, module: str, options: str) -> dict[str, Any]:
+    """What a module returns on the controller's host."""
+    done = subprocess.run(
+        [f"{PROGRAMS}/ansible", "-i", str(place / "inventory"), "ctrl001", "-m", module, "-a", options],
+        cwd=place,
+        env={**environment(), "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1", "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)["plays"][0]["tasks"][0]["hosts"]["ctrl001"]
+    return result

@@ -1,0 +1,77 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random desired and actual states on the simulated controller: what check mode foretells is what then is."""
+
+from __future__ import annotations
+
+from hypothesis import event, given, settings
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, predict
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED, KINDS
+from tests.contract.in_process_controller import InProcess
+from tests.property.vipu_declarations import POLICIES, Declared, check_order, check_untouched, declarations
+
+ANYTHING = Policy(allow_recreate=True, keeps_keys=True)
+
+
+def converge(site: InProcess, declared: Declared, policy: Policy, check_mode: bool = False) -> Outcome:
+    return Engine(site.client, declared, policy, AccessKeys(keep=True), wait_timeout=0).converge(check_mode)
+
+
+def site_that_holds(declared: Declared) -> InProcess:
+    """A controller that holds what a declaration asks for, as far as it can."""
+    site = InProcess()
+    for kind in KINDS:
+        for entity in declared[kind]:
+            try:
+                converge(site, {kind: [entity]}, ANYTHING)
+            except Refused:
+                event(f"{kind} refused")
+    return site
+
+
+def check_foretold(foretold: State, real: State) -> None:
+    """Check mode told every field but those that only the controller can tell."""
+    assert {kind: foretold[kind].keys() for kind in real} == {kind: real[kind].keys() for kind in real}
+    for kind, entities in real.items():
+        for name, fields in entities.items():
+            told = foretold[kind][name]
+            assert {**fields, **told} == fields
+            assert set(fields) - set(told) <= set(COMPUTED[kind])
+
+
+# Close to half of them are refused.
+@settings(max_examples=400)
+@given(declarations(), declarations(), POLICIES)
+def test_a_plan_carried_out_is_what_was_foretold(wanted: Declared, earlier: Declared, policy: Policy) -> None:
+    site = site_that_holds(earlier)
+    writes = site.memory.writes
+    try:
+        foretold = converge(site, wanted, policy, check_mode=True)
+    except Refused:
+        event("refused")
+        assert site.memory.writes == writes
+        return
+    assert site.memory.writes == writes
+    outcome = converge(site, wanted, policy)
+    assert outcome.after is not None
+    assert outcome.steps == foretold.steps
+    check_order(list(outcome.steps))
+    check_untouched(wanted, policy, outcome.before, outcome.after)
+    if outcome.failure:
+        # Alignment is the controller's business; then exactly the steps before that one were done.
+        event("no free block")
+        assert "no free" in str(outcome.failure)
+        check_foretold(predict(outcome.before, outcome.steps[: outcome.failure.done]), outcome.after)
+        return
+    event(f"{min(len(outcome.steps), 3)} steps or more")
+    assert foretold.after is not None
+    check_foretold(foretold.after, outcome.after)
+    site.calls.clear()
+    assert not converge(site, wanted, policy).changed
+    assert {call[1] for call in site.calls} == {"list"}
+    assert len(site.calls) == len(outcome.after)

@@ -1,0 +1,185 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tables of V-IPU's words agree with each other, and entities are spelled by them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step
+from ansible_collections.ipu.pod.plugins.module_utils._vipu import dialect, messages
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
+    AGENT,
+    ALLOCATION,
+    CLUSTER,
+    KINDS,
+    PARTITION,
+    USER,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.spelling import (
+    create_arguments,
+    create_request,
+    read_entity,
+    read_partition_status,
+)
+
+TRAIN = {
+    "id": "train",
+    "spec": {
+        "cluster_id": "c",
+        "ipus": [{}, {}, {}, {}],
+        "ipulink_routing_type": "IRT_RINGSWNC",
+        "sync_type": "ST_GS2_DEFAULT",
+        "num_gcds": 1,
+        "reconfigurable": True,
+        "gw_routing_type": "GRT_UNDEFINED",
+        "num_replicas": 2,
+        "allocation_id": "alice",
+    },
+    "ready_state": "PS_ACTIVE",
+}
+
+
+def test_every_command_and_flag_says_how_and_since_when_it_is_known() -> None:
+    for command in dialect.COMMANDS:
+        for entry in (command, *command.flags):
+            assert entry.known in (dialect.DOCUMENTED, dialect.SEEN, dialect.ASSUMED)
+            assert entry.since in dialect.RELEASES
+
+
+def test_every_kind_can_be_created_listed_removed_and_read() -> None:
+    known = {(command.verb, command.entity) for command in dialect.COMMANDS}
+    assert {(verb, kind) for verb in ("create", "list", "remove") for kind in KINDS} <= known
+    assert dialect.SHAPES.keys() == set(KINDS)
+
+
+def test_names_of_the_published_api_are_spelled_as_published() -> None:
+    published = {name for values in messages.ENUMS.values() for name in values}
+    assert {name for names in dialect.ENUMS.values() for name in names.values()} <= published
+    requirements = {name for _, _, name in messages.MESSAGES["PartitionRequirements"]}
+    assert set(dialect.REQUIREMENTS.values()) <= requirements
+    partition = {name for _, _, name in messages.MESSAGES["PartitionSpec"]}
+    assert {r.path[1] for r in dialect.SHAPES[PARTITION].readings if r.path[0] == "spec"} <= partition
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "words"),
+    [
+        (AGENT, {"host": "10.2.1.1", "port": 8080}, "--host 10.2.1.1 --port 8080"),
+        (CLUSTER, {"agents": ["a", "b"], "topology": None, "looped": False}, "--agents a,b"),
+        (
+            CLUSTER,
+            {"agents": ["a"], "ipu_link_domains": 2, "looped": True},
+            "--agents a --num-ipulinkdomains 2 --cluster-topology looped",
+        ),
+        (ALLOCATION, {"cluster": "c", "size": 4, "agents": ["a"]}, "--size 4 --cluster c"),
+        (
+            PARTITION,
+            {"allocation": "x", "size": 4, "index": 0, "reconfigurable": False},
+            "--size 4 --allocation x --index 0",
+        ),
+        (
+            PARTITION,
+            {"size": 4, "gw_routing": "default", "sync_type": "c2-compatible"},
+            "--size 4 --sync-type c2-compatible",
+        ),
+        (USER, {"allocations": ["x", "y"]}, "--allocations x,y"),
+        (USER, {"allocations": []}, ""),
+    ],
+)
+def test_creation(kind: str, fields: dict[str, Any], words: str) -> None:
+    assert create_arguments(kind, "n", fields) == ["create", kind, "n", *words.split()]
+
+
+def test_an_allocation_of_agents_has_no_size() -> None:
+    fields = {"cluster": "c", "size": 8, "agents": ["a", "b"]}
+    assert create_arguments(ALLOCATION, "x", fields, by_agents=True)[3:] == ["--cluster", "c", "--agents", "a,b"]
+
+
+@pytest.mark.parametrize(("help_text", "flag"), [("  --size\n  --agents <list>", "--agents"), ("  --size", "--size")])
+def test_the_programs_own_help_says_whether_it_allocates_by_agents(help_text: str, flag: str) -> None:
+    calls: list[list[str]] = []
+
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        calls.append(argv[5:])
+        return 0, help_text, ""
+
+    controller = Controller(run, "vipu-admin", "h", 1)
+    for name in ("x", "y"):
+        controller.carry_out(Step(CREATE, ALLOCATION, name, "", after={"cluster": "c", "size": 4, "agents": ["a"]}))
+    assert [call[-1] for call in calls].count("--help") == 1
+    assert all(flag in call for call in calls if "--help" not in call)
+
+
+def test_a_creation_request_has_the_published_names() -> None:
+    fields = {"allocation": "x", "size": 4, "gcds": None, "routing": "swnc", "relocatable": True}
+    assert create_request("p", fields) == {
+        "requirements": {"id": "p", "size": 4, "allocation_id": "x", "ipulink_routing_type": "IRT_SWNC"},
+        "relocatable": True,
+    }
+
+
+def test_reading() -> None:
+    assert read_entity(PARTITION, TRAIN) == (
+        "train",
+        {
+            "allocation": "alice",
+            "size": 4,
+            "gcds": 1,
+            "replicas": 2,
+            "routing": "ringswnc",
+            "gw_routing": "default",
+            "sync_type": "c2-compatible",
+            "reconfigurable": True,
+            "status": "ACTIVE",
+        },
+    )
+
+
+def test_a_word_that_nobody_knows_stays_as_it_is() -> None:
+    strange = {**TRAIN, "ready_state": "PS_SLEEPING"}
+    assert read_entity(PARTITION, strange)[1]["status"] == "PS_SLEEPING"
+
+
+@pytest.mark.parametrize(
+    ("kind", "printed"),
+    [
+        (PARTITION, {"partitions": None}),
+        (PARTITION, {"partitions": {}}),
+        (PARTITION, {"allocations": []}),
+        (PARTITION, {"partitions": [{"id": "train"}]}),
+        (PARTITION, {"partitions": [{**TRAIN, "id": 7}]}),
+        (PARTITION, {"partitions": [{**TRAIN, "spec": {**TRAIN["spec"], "ipus": 4}}]}),  # type: ignore[dict-item]
+        (PARTITION, [TRAIN]),
+        (ALLOCATION, {"allocations": [{"id": "x", "spec": {"cluster_id": "c", "agent_ids": "a"}}]}),
+        (USER, "none"),
+    ],
+)
+def test_what_is_not_understood_is_an_error_that_names_the_command(kind: str, printed: Any) -> None:
+    controller = Controller(lambda _argv: (0, json.dumps(printed), ""), "vipu-admin", "h", 1)
+    with pytest.raises(DeviceError, match=f"`vipu-admin --showjson list {kind}s` printed something that is not under"):
+        controller.read([kind])
+
+
+@pytest.mark.parametrize("printed", ["", "1.18.0", "version:", "versions: 1"])
+def test_a_version_that_is_not_understood_is_an_error(printed: str) -> None:
+    controller = Controller(lambda _argv: (0, printed, ""), "vipu-admin", "h", 1)
+    with pytest.raises(DeviceError, match="`vipu-admin --server-version` printed something that is not understood"):
+        controller.server_version()
+
+
+def test_an_installation_that_tells_no_errors_tells_the_status_alone() -> None:
+    controller = Controller(lambda _argv: (0, json.dumps({"partition": TRAIN}), ""), "vipu-admin", "h", 1)
+    assert controller.partition_status("train") == {"status": "ACTIVE"}
+    status = {"ready_state": "PS_ERROR", "operation_state": "POS_FAILED", "errors": ["cable"]}
+    assert read_partition_status(status) == {
+        "status": "ERROR",
+        "operation": "FAILED",
+        "errors": ["cable"],
+        "auto_resets": 0,
+    }
