@@ -76,13 +76,14 @@ test: setup ## Everything that CI runs
 	@$(PHASES) --tests lint types unit docs sanity contract integration molecule
 
 .PHONY: lint
-lint: setup ## ruff, yamllint, ansible-lint, changelog fragments
+lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
 	@ruff check --quiet
 	@ruff format --check --quiet
 	@yamllint --strict .
 # With an inventory, its syntax check also sees that every play names a group that exists.
 	@ANSIBLE_INVENTORY=$(CURDIR)/$(INVENTORY) ansible-lint
 	@antsibull-changelog lint
+	@shellcheck .ci/run tests/tools/*.sh roles/*/files/*.sh
 
 .PHONY: types
 types: setup ## mypy, strict

@@ -27,6 +27,9 @@ echo "Preparing .venv with $("$python" --version) (a few minutes the first time)
 PYTHONWARNINGS=ignore \
     .venv/bin/pip install -qq --disable-pip-version-check --group dev --editable simulator
 
+# Compiled now, so that a later `sudo podsim` leaves no files of root in the checkout.
+.venv/bin/python -m compileall -q simulator/podsim
+
 # ansible.cfg names .venv/collections. Links to the parts: one link to the whole checkout would contain itself.
 collection=.venv/collections/ansible_collections/ipu/pod
 rm -rf .venv/collections
