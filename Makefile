@@ -29,6 +29,7 @@ demo: setup ## Start a simulated POD64 and bring it up with playbooks/site.yml
 	@echo "The pod is running. Look around:"
 	@echo "  .venv/bin/ansible-inventory -i $(INVENTORY) --graph"
 	@echo "  $(PODSIM) status"
+	@echo "  ssh -F build/podsim/ssh_config pod001-poplar1 vipu list partitions"
 	@echo "  .venv/bin/ansible-playbook -i $(INVENTORY) playbooks/site.yml    (again: nothing changes)"
 	@echo "End it with: make demo-down"
 
@@ -72,16 +73,17 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 
 .PHONY: test
 test: setup ## Everything that CI runs
-	@$(PHASES) --tests lint types unit docs sanity contract molecule
+	@$(PHASES) --tests lint types unit docs sanity contract integration molecule
 
 .PHONY: lint
-lint: setup ## ruff, yamllint, ansible-lint, changelog fragments
+lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
 	@ruff check --quiet
 	@ruff format --check --quiet
 	@yamllint --strict .
 # With an inventory, its syntax check also sees that every play names a group that exists.
 	@ANSIBLE_INVENTORY=$(CURDIR)/$(INVENTORY) ansible-lint
 	@antsibull-changelog lint
+	@shellcheck .ci/run tests/tools/*.sh roles/*/files/*.sh
 
 .PHONY: types
 types: setup ## mypy, strict
@@ -108,6 +110,10 @@ sanity: artefact ## ansible-test sanity on the artefact
 .PHONY: contract
 contract: setup ## The clients against the simulator, independent clients against the simulator
 	@python -m pytest tests/contract
+
+.PHONY: integration
+integration: setup ## site.yml on the simulated pod: check against apply, refusals
+	@python -m pytest tests/integration
 
 .PHONY: molecule
 molecule: setup ## Scenarios on the simulated pod

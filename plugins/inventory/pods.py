@@ -116,6 +116,8 @@ class InventoryModule(BaseInventoryPlugin):
     """The thin shell: read the file, hand the derived hosts and groups to Ansible."""
 
     NAME = "ipu.pod.pods"
+    # pods.yml is the owner's own, as any inventory; ansible-core 2.18 does not ask.
+    trusted_by_default = True
 
     def verify_file(self, path: str) -> bool:
         """Only files that say by their name that they are for this plugin."""

@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -100,14 +103,16 @@ class Pod:
             "method": "runCmds",
             "params": {"version": 1, "format": "text", "cmds": ["enable", *commands]},
         }
-        curl = ["curl", "--silent", "--cacert", f"{STATE}/ca.pem", "--user", "admin:podsim"]
-        done = subprocess.run(
-            [*curl, "--data", json.dumps(request), "https://10.4.1.1/command-api"],
-            capture_output=True,
-            text=True,
-            check=True,
+        answer = urlopen(
+            Request(
+                "https://10.4.1.1/command-api",
+                json.dumps(request).encode(),
+                {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
+            ),
+            context=ssl.create_default_context(cafile=STATE / "ca.pem"),
+            timeout=30,
         )
-        result: list[dict[str, Any]] = json.loads(done.stdout)["result"]
+        result: list[dict[str, Any]] = json.load(answer)["result"]
         return result
 
     def fingerprint(self) -> dict[str, str]:

@@ -22,10 +22,13 @@ command -v "$python" >/dev/null ||
 
 echo "Preparing .venv with $("$python" --version) (a few minutes the first time)"
 "$python" -m venv .venv
-.venv/bin/pip install --quiet --disable-pip-version-check 'pip>=25.1'
+.venv/bin/pip install -qq --disable-pip-version-check 'pip>=25.1'
 # setuptools warns of folders named podsim beside the installed one; there are none.
 PYTHONWARNINGS=ignore \
-    .venv/bin/pip install --quiet --disable-pip-version-check --group dev --editable simulator
+    .venv/bin/pip install -qq --disable-pip-version-check --group dev --editable simulator
+
+# Compiled now, so that a later `sudo podsim` leaves no files of root in the checkout.
+.venv/bin/python -m compileall -q simulator/podsim
 
 # ansible.cfg names .venv/collections. Links to the parts: one link to the whole checkout would contain itself.
 collection=.venv/collections/ansible_collections/ipu/pod

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import re
+from .._tor.spelling import port_name as eos_port_name
 
 FIRST_IPU_MACHINE_PORT = 9
 LAST_IPU_MACHINE_PORT = 24
@@ -18,11 +18,9 @@ def port_name(number: int) -> str:
 
 
 def canonical_port(name: str) -> str:
-    """One spelling for one port: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
-    match = re.fullmatch(r"(?i)et(?:hernet)?(\d+)(?:/(\d+))?", name)
-    if match is None:
-        raise ValueError(f"{name!r} is not a switch port such as Ethernet9/1")
-    return f"Ethernet{int(match.group(1))}/{int(match.group(2) or 1)}"
+    """One spelling for one front panel port: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
+    spelled = eos_port_name(name)
+    return spelled if "/" in spelled else f"{spelled}/1"
 
 
 def ipu_machine_port(number: int, order: str) -> str:

@@ -24,7 +24,7 @@ def _environments(pid: int, proc: str) -> Iterator[dict[str, str]]:
             with open(os.path.join(folder, "environ"), encoding="utf-8", errors="replace") as stream:
                 yield dict(entry.split("=", 1) for entry in stream.read().split("\0") if "=" in entry)
             with open(os.path.join(folder, "status"), encoding="utf-8") as stream:
-                pid = next(int(line.split()[1]) for line in stream if line.startswith("PPid:"))
+                pid = next((int(line.split()[1]) for line in stream if line.startswith("PPid:")), 0)
         except OSError:
             # An ancestor ended meanwhile, or belongs to a container's outside.
             return

@@ -42,7 +42,8 @@ def settings_for(name: str, mac: str | None, mtu: int, addresses: Sequence[str],
 
 def values(settings: Sequence[str], key: str) -> list[str]:
     """The values of a key such as ``Network.Address``."""
-    return [value for found, _, value in (setting.partition("=") for setting in settings) if found == key]
+    prefix = key + "="
+    return [setting[len(prefix) :] for setting in settings if setting.startswith(prefix)]
 
 
 def render(settings: Sequence[str]) -> str:
@@ -57,12 +58,12 @@ def render(settings: Sequence[str]) -> str:
 
 def parse(text: str) -> list[str] | None:
     """The settings in a file that was rendered here, whatever was added since; None for anybody else's file."""
-    first, _, rest = text.partition("\n")
+    first, *rest = text.splitlines() or [""]
     if first != HEADER:
         return None
     settings = []
     section = ""
-    for line in (line.strip() for line in rest.splitlines()):
+    for line in (line.strip() for line in rest):
         if line.startswith("[") and line.endswith("]"):
             section = line[1:-1]
         elif line and line[0] not in "#;":

@@ -12,7 +12,7 @@ mtu=$(cat "/sys/class/net/$interface/mtu") || exit 2
 headers=28
 
 ping_of() { # ping_of BYTES ADDRESS
-    ping -q -c 1 -W 2 -M do -s $(($1 - headers)) -I "$interface" "$2" >/dev/null 2>&1
+    ping -q -c 1 -W 2 -M "do" -s $(($1 - headers)) -I "$interface" "$2" >/dev/null 2>&1
 }
 
 takes_no_more() { # takes_no_more NAME ADDRESS

@@ -41,9 +41,9 @@ class Daemons:
         }
 
     def start(self, name: str, command: list[str], log: Path) -> subprocess.Popen[bytes]:
-        """Start a process that stays in the foreground; what it says goes to `log`."""
+        """Start a process that stays in the foreground; what it says goes to `log`. From then on its mark is seen."""
         with log.open("ab") as output:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -51,6 +51,10 @@ class Daemons:
                 start_new_session=True,
                 env={**os.environ, **self.mark(name)},
             )
+        # Popen returns at the exec, the kernel shows the new environment a moment later.
+        while process.poll() is None and name not in self.running():
+            os.sched_yield()
+        return process
 
     def stop(self) -> None:
         """End every daemon of this pod: asked first, killed after five seconds."""

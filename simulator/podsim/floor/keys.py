@@ -31,10 +31,10 @@ LIFETIME = datetime.timedelta(days=3650)
 
 
 def make_keys(floor: Floor, state: StateDirectory) -> None:
-    """Make what is missing of the operator's key, the host keys, known_hosts, the CA and the switches' certificates."""
+    """Make what is missing of keys and certificates, and the files with which ssh reaches every machine by name."""
     operator = _ssh_key(state.private_key)
     state.public_key.write_text(f"{operator} podsim\n", encoding="ascii")
-    known_hosts = []
+    known_hosts, addresses = [], []
     for machine in floor.machines:
         if machine.kind is Kind.IPU_MACHINE:
             continue
@@ -44,7 +44,10 @@ def make_keys(floor: Floor, state: StateDirectory) -> None:
         (directory / "authorized_keys").write_text(f"{operator} podsim\n", encoding="ascii")
         (directory / "sshd_listen.conf").write_text(f"ListenAddress {machine.address}\n", encoding="ascii")
         known_hosts.append(f"{machine.address},{machine.name} {host_key}\n")
+        addresses.append(f"Host {machine.name}\n  HostName {machine.address}\n")
     state.known_hosts.write_text("".join(known_hosts), encoding="ascii")
+    common = f"Host *\n  User root\n  IdentityFile {state.private_key}\n  UserKnownHostsFile {state.known_hosts}\n"
+    state.ssh_config.write_text("".join([*addresses, common]), encoding="ascii")
     for switch in floor.switches:
         directory = state.switch(switch.name)
         directory.mkdir(exist_ok=True)

@@ -29,6 +29,7 @@ class StateDirectory:
         self.private_key = self.root / "id_ed25519"
         self.public_key = self.root / "id_ed25519.pub"
         self.known_hosts = self.root / "known_hosts"
+        self.ssh_config = self.root / "ssh_config"
         self.ca_certificate = self.root / "ca.pem"
         self.ca_key = self.root / "ca.key"
         self.machines = self.root / "machines"

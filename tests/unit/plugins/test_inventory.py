@@ -1,0 +1,54 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory as other programs get it: from ``ansible-inventory``, in JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[3]
+PROGRAM = Path(sys.executable).parent / "ansible-inventory"
+
+
+def listed(inventory: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [PROGRAM, "-i", inventory, "--list"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+@pytest.mark.parametrize(("inventory", "hosts"), [("sim_pod64", 22), ("pod64", 19), ("pod128", 42)])
+def test_the_examples_are_inventories_of_plain_values(inventory: str, hosts: int) -> None:
+    document = listed(f"inventories/{inventory}")
+    assert len(document["_meta"]["hostvars"]) == hosts
+    assert "__ansible_unsafe" not in json.dumps(document)
+
+
+def test_the_second_rack_of_a_pod128_is_cabled_top_down_but_for_one() -> None:
+    ports = {
+        host: variables["switch_port"]
+        for host, variables in listed("inventories/pod128")["_meta"]["hostvars"].items()
+        if host.startswith("pod002-ipum")
+    }
+    assert (ports["pod002-ipum1"], ports["pod002-ipum3"], ports["pod002-ipum16"]) == (
+        "Ethernet24/1",
+        "Ethernet8/1",
+        "Ethernet9/1",
+    )
+
+
+def test_a_refused_file_ends_with_an_error_that_says_everything(tmp_path: Path) -> None:
+    bad = tmp_path / "pods.yml"
+    bad.write_text("{plugin: ipu.pod.pods, schema: 1, pods: {p: {model: x, lrack: 0}}}")
+    done = subprocess.run([PROGRAM, "-i", str(bad), "--list"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "pods.p.model: 'x' is not known" in done.stderr
+    assert "pods.p.lrack: 0 is not a whole number from 1 to 254" in done.stderr
