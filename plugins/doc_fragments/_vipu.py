@@ -15,14 +15,6 @@ options:
     description: Host name or address of the V-IPU controller, as seen from the host that the module runs on.
     type: str
     default: localhost
-  api_port:
-    description: TCP port of the controller's admin end-point.
-    type: int
-    default: 8091
-  program:
-    description: Name or path of the V-IPU admin program on the host that the module runs on.
-    type: str
-    default: vipu-admin
   api_user_id:
     description:
       - Who asks, where the controller is in secure mode. Without it the program's own configuration says so, usually
@@ -44,4 +36,17 @@ options:
     type: path
 requirements:
   - C(vipu-admin) of the installed V-IPU release, on the host that the module runs on (usually the controller's)
+"""
+
+    # For modules that only know the admin end-point.
+    ADMIN = r"""
+options:
+  api_port:
+    description: TCP port of the controller's admin end-point.
+    type: int
+    default: 8091
+  program:
+    description: Name or path of the V-IPU admin program on the host that the module runs on.
+    type: str
+    default: vipu-admin
 """

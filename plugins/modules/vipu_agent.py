@@ -17,6 +17,7 @@ description:
 extends_documentation_fragment:
   - ipu.pod._attributes
   - ipu.pod._vipu
+  - ipu.pod._vipu.admin
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.agents
 attributes:

@@ -18,6 +18,7 @@ description:
 extends_documentation_fragment:
   - ipu.pod._attributes
   - ipu.pod._vipu
+  - ipu.pod._vipu.admin
 attributes:
   check_mode:
     support: full

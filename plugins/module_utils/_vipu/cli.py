@@ -110,7 +110,7 @@ class Controller:
 
     def help(self, verb: str, entity: str) -> str | None:
         """What the program says of one of its commands; None if it does not. The controller is not asked."""
-        code, output, _ = self._run([*self._command, verb, entity, "--help"])
+        code, output, _errors = self._run([*self._command, verb, entity, "--help"])
         return output if code == 0 else None
 
     def program_version(self) -> str:

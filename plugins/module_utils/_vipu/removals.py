@@ -21,7 +21,7 @@ class Dependents:
         self._children: Mapping[Entity, list[Entity]] = defaultdict(list)
         for kind in KINDS:
             for name, fields in state[kind].items():
-                for parent in dict.fromkeys((other, wanted) for _, other, wanted in referred(kind, fields)):
+                for parent in dict.fromkeys((other, wanted) for _field, other, wanted in referred(kind, fields)):
                     self._children[parent].append((kind, name))
 
     def direct(self, entity: Entity) -> list[Entity]:

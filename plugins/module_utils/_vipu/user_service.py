@@ -20,12 +20,10 @@ from .dialect import TLS_FILES
 from .entities import PARTITION, plural
 from .messages import CALLS, PACKAGE
 from .spelling import create_request, read_entity, read_partition_status
-from .wire import decode, encode
+from .wire import MISSING, decode, encode
 
-MISSING = ""
 try:
     import grpc
-    from google.protobuf import json_format  # noqa: F401  (for wire)
 except ImportError as error:
     MISSING = str(error)
 

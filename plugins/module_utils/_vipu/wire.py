@@ -7,14 +7,16 @@ Works with protobuf from 3.20 on. Without it this module can be imported, but no
 
 from __future__ import annotations
 
-import contextlib
 from functools import lru_cache
 from typing import Any, Mapping
 
 from .messages import ENUMS, MESSAGES, PACKAGE, TIMESTAMP
 
-with contextlib.suppress(ImportError):
+MISSING = ""
+try:
     from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory, timestamp_pb2
+except ImportError as error:
+    MISSING = str(error)
 
 FILE = f"{PACKAGE}.proto"
 
@@ -59,7 +61,7 @@ def _pool() -> Any:
     messages: dict[str, Any] = {}
     # Outer messages stand before those inside them.
     for path, fields in MESSAGES.items():
-        outer, _, name = path.rpartition(".")
+        outer, _dot, name = path.rpartition(".")
         messages[path] = messages[outer].nested_type.add(name=name) if outer else file.message_type.add(name=name)
         for number, type_, field in fields:
             _add_field(messages[path], path, number, type_, field)
@@ -71,9 +73,9 @@ def _pool() -> Any:
 
 
 def _add_field(message: Any, path: str, number: int, type_: str, name: str) -> None:
-    word, _, rest = type_.partition(" ")
+    word, _space, rest = type_.partition(" ")
     if word == "map":
-        key, _, value = rest.partition(" ")
+        key, _space, value = rest.partition(" ")
         entry = f"{name.title().replace('_', '')}Entry"
         nested = message.nested_type.add(name=entry)
         nested.options.map_entry = True

@@ -1,0 +1,120 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The V-IPU controller on the simulated POD64: killed in the middle of a bring-up; secure, with two tenants."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
+STATE = Path(__file__).resolve().parents[2] / "build" / "podsim"
+PODS = [f"pod001-ipum{n}" for n in range(1, 17)]
+
+FAULTY = """[Service]
+ExecStart=
+ExecStart=/usr/local/bin/vipu-server --storage /var/lib/vipu/vipu-server.json --faults /run/faults.json
+RestartSec=0
+"""
+
+
+def forget_the_controller(pod: Any) -> None:
+    pod.inside(
+        "ctrl001",
+        "systemctl stop vipu-server 2>/dev/null; rm -rf /var/lib/vipu /etc/systemd/system/vipu-server.service "
+        "/etc/systemd/system/vipu-server.service.d /etc/vipu /run/faults.json; systemctl daemon-reload; "
+        "systemctl reset-failed",
+    )
+
+
+def held(pod: Any, kind: str) -> list[str]:
+    answer = json.loads(pod.inside("ctrl001", f"vipu-admin --showjson list {kind}"))
+    return [entity["id"] for entity in answer[kind]]
+
+
+@pytest.mark.parametrize(("write", "step"), [(3, "agent pod001-ipum3"), (17, "cluster c001"), (19, "partition train")])
+def test_a_controller_killed_in_the_middle_is_completed_by_a_plain_re_run(
+    fresh_pod: Any, write: int, step: str
+) -> None:
+    forget_the_controller(fresh_pod)
+    fresh_pod.inside(
+        "ctrl001",
+        f"mkdir -p /etc/systemd/system/vipu-server.service.d; printf '{FAULTY}' > "
+        "/etc/systemd/system/vipu-server.service.d/faults.conf; "
+        f"""printf '{{"crash_on_write": {write}}}' > /run/faults.json""",
+    )
+    broken = fresh_pod.playbook("vipu_controllers")
+    assert broken.code != 0
+    failed = next(result for _, _, result in broken.tasks if "failed_step" in result)
+    assert f"{failed['failed_step']['kind']} {failed['failed_step']['name']}" == step
+    fresh_pod.inside("ctrl001", "rm /run/faults.json")
+    completed = fresh_pod.playbook("vipu_controllers")
+    assert (completed.code, completed.messages) == (0, "")
+    assert sorted(held(fresh_pod, "agents")) == sorted(PODS)
+    assert [held(fresh_pod, kind) for kind in ("clusters", "allocations")] == [["c001"], ["demo"]]
+    assert sorted(held(fresh_pod, "partitions")) == ["serve", "train"]
+    again = fresh_pod.playbook("vipu_controllers")
+    assert again.changed == dict.fromkeys(again.changed, 0)
+
+
+@pytest.fixture(scope="module")
+def secure_inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The simulated pod with a secure controller, two tenants, and users of their own."""
+    inventory = tmp_path_factory.mktemp("secure")
+    document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    document["controllers"]["ctrl001"]["mode"] = "secure"
+    servers = [f"pod001-poplar{n}" for n in range(1, 5)]
+    document["vpods"] = {
+        name: {
+            "cluster": "c001",
+            "ipus": 32,
+            "vlan": vlan,
+            "users": [name],
+            "poplar_servers": own,
+            "partitions": {f"{name}-train": {"ipus": 16}},
+        }
+        for name, vlan, own in (("alice", 101, servers[:2]), ("bob", 102, servers[2:]))
+    }
+    (inventory / "pods.yml").write_text(yaml.safe_dump(document))
+    (inventory / "group_vars").symlink_to(INVENTORY / "group_vars")
+    return inventory
+
+
+def test_a_secure_controller_with_two_tenants(fresh_pod: Any, secure_inventory: Path) -> None:
+    forget_the_controller(fresh_pod)
+    options = ("--diff", "-e", f"podsim_state={STATE}")
+    foretold = fresh_pod.playbook("site", "--check", *options, inventory=secure_inventory)
+    assert (foretold.code, foretold.messages) == (0, "")
+    run = fresh_pod.playbook("site", *options, inventory=secure_inventory)
+    assert (run.code, run.messages) == (0, "")
+    changes = [sorted((h, t) for h, t, result in r.tasks if result.get("changed")) for r in (foretold, run)]
+    assert changes[0] == changes[1]
+
+    key = fresh_pod.inside("ctrl001", "sed -n 's/^api-access-key=\"\\(.*\\)\"/\\1/p' /etc/vipu/vipu-admin.hcl").strip()
+    alices = fresh_pod.inside("ctrl001", "cat /var/lib/vipu/keys/alice.key").strip()
+    said = json.dumps(run.document)
+    assert key
+    assert key not in said
+    assert alices
+    assert alices not in said
+    assert key not in fresh_pod.inside("ctrl001", "journalctl --no-pager")
+
+    assert "alice-train" in fresh_pod.inside("pod001-poplar1", "vipu list partitions")
+    assert "bob-train" not in fresh_pod.inside("pod001-poplar1", "vipu list partitions")
+    assert "bob-train" in fresh_pod.inside("pod001-poplar3", "vipu list partitions")
+    nobody = "vipu --config /dev/null -H 10.3.1.200 list partitions"
+    refused = subprocess.run(
+        ["podman", "exec", "podsim-pod001-poplar1", *nobody.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode != 0
+
+    again = fresh_pod.playbook("site", *options, inventory=secure_inventory)
+    assert again.changed == dict.fromkeys(again.changed, 0)
