@@ -69,7 +69,8 @@ options:
   vpods:
     description:
       - vPOD name to its fields, C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
-        C(vlan), C(users), C(ipu_machines) (pins) and C(partitions).
+        C(vlan), C(users) (needed where the controller is secure), C(ipu_machines) (pins), C(ipuof) (C(environment), the
+        default, or C(files)) and C(partitions).
       - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable) and C(poplar_servers) (those that
         use it, default all of the vPOD).
     type: dict

@@ -122,6 +122,12 @@ def test_the_simulators_section_is_not_looked_at() -> None:
         ("clusters.c001.pods", ["pod009"], "clusters.c001.pods: 'pod009' is no declared pod"),
         ("clusters.c002.pods", ["pod001"], "clusters.c002.pods: 'pod001' is already in clusters.c001"),
         ("clusters.c001.pods", ["pod001", "pod001"], "clusters.c001.pods[1]: 'pod001' is listed twice; keep one"),
+        (
+            "controllers.ctrl001.mode",
+            "secure",
+            "vpods.bob.users: is missing; controller ctrl001 is secure, so name who may use the vPOD",
+        ),
+        ("vpods.alice.ipuof", "magic", "vpods.alice.ipuof: 'magic' is not known; use one of"),
         ("vpods.alice.ipus", 12, "vpods.alice.ipus: 12 IPUs do not exist as a vPOD; use 4, 8, 16, 32, 64"),
         ("vpods.alice.cluster", "x", "vpods.alice.cluster: 'x' is no declared cluster; known are c001, c002"),
         ("vpods.alice.vlan", 4095, "vpods.alice.vlan: 4095 is not a whole number from 2 to 4094"),

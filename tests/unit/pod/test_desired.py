@@ -111,3 +111,24 @@ def test_the_controller_holds_agents_cluster_allocation_and_partitions() -> None
         {"name": "alice", "cluster": "c", "size": 16, "agents": [f"p-ipum{n}" for n in range(1, 5)]}
     ]
     assert [partition["name"] for partition in controller["partitions"]] == ["train", "serve"]
+
+
+def test_a_secure_controller_has_the_users_with_what_is_granted_to_them_and_servers_ask_as_the_first() -> None:
+    changed = document(alice={**ALICE, "users": ["alice", "ann"]}, bob={"cluster": "c", "ipus": 4, "users": ["ann"]})
+    changed["controllers"]["v"]["mode"] = "secure"
+    declaration = parse_declaration(changed)
+    result = desired(declaration, place(declaration, {}))
+    assert result["vipu_controllers"]["p-poplar1"]["users"] == [
+        {"name": "alice", "allocations": ["alice"]},
+        {"name": "ann", "allocations": ["alice", "bob"]},
+    ]
+    assert result["poplar_servers"]["p-poplar2"]["vipu"]["user"] == "alice"
+
+
+def test_without_secure_mode_there_are_no_users() -> None:
+    assert desired_of(alice={**ALICE, "users": ["alice"]})["vipu_controllers"]["p-poplar1"]["users"] == []
+
+
+def test_a_vpod_says_how_poplar_learns_of_its_partitions() -> None:
+    servers = desired_of(alice={**ALICE, "ipuof": "files"})["poplar_servers"]
+    assert (servers["p-poplar1"]["ipuof"]["mode"], servers["p-poplar2"]["ipuof"]["mode"]) == ("environment", "files")
