@@ -12,6 +12,7 @@ PARTS = {
     "agent": "podsim.vipu.agent",
     "eos": "podsim.eos.server",
     "machine": "podsim.floor.machine",
+    "tap-launcher": "podsim.floor.tap_launcher",
     "vipu-archive": "podsim.vipu.archive",
 }
 THE_POD = "podsim.floor.cli"

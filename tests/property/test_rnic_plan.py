@@ -1,156 +1,268 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random declared interfaces on random servers: one run reaches them, check mode foretells it, the rest stays."""
+"""Random declared interfaces on random servers, every back end: one run reaches them as check mode foretold.
+
+Whoever dies in the middle of it leaves a server that puts everything back by itself.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import contextlib
+from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, converge
-from ansible_collections.ipu.pod.plugins.module_utils._rnic import network_file
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from, sorted_addresses
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.networkd import Networkd
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
-from tests.unit.rnic.tiny_server import Nic, TinyServer
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, rendered
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.profile import HEADER
+from tests.unit.rnic.runs import (
+    CONFIRM_WITHIN,
+    changed,
+    checkpoint_on,
+    client_of,
+    confirmed,
+    persistent,
+    running,
+    server_with,
+)
+from tests.unit.rnic.tiny_server import Killed, TinyServer
 
-NAMES = ["rnic0", "rnic1", "rnic2"]
-MACS = {name: f"04:3f:72:00:01:0{number}" for number, name in enumerate(NAMES)}
+NICS = ["rnic0", "rnic1"]
+MACS = {"rnic0": "04:3f:72:00:01:02", "rnic1": "04:3f:72:00:01:03"}
+VLANS = {"tenant": 101, "storage": 300}
 MTUS = st.sampled_from([1500, 4200, 9000])
+DESCRIPTIONS = st.none() | st.sampled_from(["", "IPU data plane"])
+FUNCTION_COUNTS = st.none() | st.integers(0, 2)
 
 
 def addresses_of(name: str) -> st.SearchStrategy[list[str]]:
     """Addresses that no other interface has."""
-    number = NAMES.index(name) + 1
+    number = [*NICS, *VLANS, "bond0"].index(name) + 1
     pool = [f"10.{number}.1.1/16", f"10.{number}.1.2/16", f"10.{number}.1.2/24", f"fd00:{number}::1/64"]
     return st.lists(st.sampled_from(pool), unique_by=lambda address: address.split("/")[0])
 
 
+def functions(nic: str, count: int | None) -> list[dict[str, Any]] | None:
+    if count is None:
+        return None
+    number = NICS.index(nic)
+    return [{"index": index, "mac": f"02:00:00:00:0{number}:0{index}", "vlan": 101 * index} for index in range(count)]
+
+
+@st.composite
+def declarations(draw: st.DrawFn, labels: dict[str, str]) -> list[dict[str, Any]]:
+    """Both NICs, in the same way as always; sometimes a bond of them, and VLANs on whatever is there."""
+    bonded = draw(st.booleans())
+    options = [
+        {
+            "name": labels[nic],
+            "mac": MACS[nic] if labels[nic] != nic else None,
+            "addresses": None if bonded else draw(st.none() | addresses_of(nic)),
+            "mtu": None if bonded else draw(st.none() | MTUS),
+            "description": draw(DESCRIPTIONS),
+            "virtual_functions": functions(nic, draw(FUNCTION_COUNTS)),
+        }
+        for nic in NICS
+    ]
+    if bonded:
+        mtu, addresses = draw(st.none() | MTUS), draw(st.none() | addresses_of("bond0"))
+        bond = {"name": "bond0", "type": "bond", "members": list(labels.values()), "mode": "802.3ad"}
+        options.append({**bond, "mtu": mtu, "addresses": addresses})
+    for name in draw(st.lists(st.sampled_from(sorted(VLANS)), unique=True)):
+        parent = "bond0" if bonded else labels[draw(st.sampled_from(NICS))]
+        vlan = {"name": name, "type": "vlan", "parent": parent, "vlan_id": VLANS[name]}
+        options.append({**vlan, "mtu": draw(st.none() | MTUS), "addresses": draw(st.none() | addresses_of(name))})
+    return options
+
+
 @dataclass
 class Case:
-    """A server, and what is declared for it.
+    """A server with something that was declared before and changed since, and what is declared now.
 
-    ``labels`` are what its NICs are declared as; ``kept`` are the MTU and addresses that stay unless they are declared.
+    ``lost`` is whether a file or a device is gone, so that the daemons themselves would make something else of it.
     """
 
     server: TinyServer
     options: list[dict[str, Any]]
-    labels: dict[str, str]
-    kept: dict[str, tuple[int, list[str]]]
-
-    @property
-    def declared(self) -> dict[str, dict[str, Any]]:
-        """The declaration of each declared NIC."""
-        by_label = {option["name"]: option for option in self.options}
-        return {name: by_label[label] for name, label in self.labels.items() if label in by_label}
+    replaced: bool
+    lost: bool
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    labels = {name: draw(st.sampled_from([name, f"data-{name}"])) for name in NAMES}
-
-    def mac_of(name: str) -> str | None:
-        return MACS[name] if labels[name] != name or draw(st.booleans()) else None
-
-    nics = {"eno1": Nic("d0:94:66:00:00:01", addresses=["10.3.1.101/24"]), **{name: Nic(MACS[name]) for name in NAMES}}
-    files = {
-        "/etc/systemd/network/10-eno1.network": File("[Match]\nName=eno1\n[Network]\nAddress=10.3.1.101/24\n"),
-        "/etc/systemd/network/90-rest.network": File("[Match]\nName=rnic2\n[Link]\nMTUBytes=1500\n"),
-    }
-    kept = {}
-    for name in draw(st.lists(st.sampled_from(NAMES), unique=True)):
-        mtu, addresses = kept[name] = draw(MTUS), sorted_addresses(draw(addresses_of(name)))
-        settings = network_file.settings_for(labels[name], mac_of(name), mtu, addresses, "")
-        by_hand = draw(st.sampled_from(["", "Gateway=10.5.0.1\n", "\n# a note\n", "MTUBytes\n"]))
-        files[network_file.path_of(labels[name])] = File(network_file.render(settings) + by_hand)
-    server = TinyServer(nics, files)
-    for name in draw(st.lists(st.sampled_from(NAMES), unique=True)):
-        nic = server.nics[name]
-        nic.mtu, nic.up, nic.addresses = draw(MTUS), draw(st.booleans()), draw(addresses_of(name))
-    options = [
-        {
-            "name": labels[name],
-            "mac": mac_of(name),
-            "addresses": draw(st.none() | addresses_of(name)),
-            "mtu": draw(st.none() | MTUS),
-            "description": draw(st.none() | st.sampled_from(["", "IPU data plane"])),
-        }
-        for name in draw(st.lists(st.sampled_from(NAMES), unique=True))
+    server = server_with(draw(st.sampled_from(sorted(BACKENDS))))
+    server.sysfs.limits = dict.fromkeys(NICS, 2)
+    site = "network:\n  version: 2\n" if server.netplan_is_used else "[Match]\nName=other*\n"
+    server.files.write("/etc/netplan/70-site.yaml" if server.netplan_is_used else "/etc/site.conf", File(site))
+    labels = {nic: draw(st.sampled_from([nic, f"data-{nic}"])) for nic in NICS}
+    before = draw(st.none() | declarations(labels))
+    if before and not _refused(server, before):
+        confirmed(server, before)
+    there = set(persistent(server)), set(server.nics)
+    for name in draw(st.lists(st.sampled_from(sorted(set(server.nics) - {"eno1"})), unique=True)):
+        _meddle(draw, server, name)
+    lost = there != (set(persistent(server)), set(server.nics))
+    gone = [
+        {"name": name, "type": nic.kind, "state": "absent"} for name, nic in server.nics.items() if nic.kind is not None
     ]
-    running = {name: (nic.mtu, nic.addresses) for name, nic in server.nics.items()}
-    return Case(server, options, labels, {**running, **kept})
+    wanted = draw(declarations(labels))
+    names = {option["name"] for option in wanted}
+    return Case(
+        server, [*wanted, *(option for option in gone if option["name"] not in names)], draw(st.booleans()), lost
+    )
 
 
-def outcome_of(server: TinyServer, options: list[dict[str, Any]], check_mode: bool) -> Outcome:
-    backend = Networkd(server.run, server.files, clock=server.clock, pause=server.pause)
-    session = Session(backend, interfaces_from(options))
-    return converge(session.read, session.plan, session.apply, check_mode)
+def _meddle(draw: st.DrawFn, server: TinyServer, name: str) -> None:
+    """What people and programs do to an interface or its files between two runs."""
+    nic = server.nics.get(name)
+    if nic is None:
+        return
+    what = draw(st.sampled_from(["device", "mtu", "addresses", "file", "down"]))
+    if what == "device" and nic.kind:
+        server.kernel.delete(name)
+    if what == "mtu" and not nic.kind and not nic.master:
+        server.kernel.set_mtu(name, draw(MTUS))
+    if what == "addresses" and not nic.master:
+        nic.addresses = draw(addresses_of(name))
+    if what == "down":
+        nic.up = False
+    own = [p for p, file in server.files.files.items() if p.startswith("/etc/") and file.content.startswith(HEADER)]
+    if what == "file" and own:
+        server.files.remove(draw(st.sampled_from(sorted(own))))
+
+
+def _refused(server: TinyServer, options: list[dict[str, Any]], **how: Any) -> bool:
+    try:
+        changed(server, options, check_mode=True, **how)
+    except Refused:
+        return True
+    return False
 
 
 @given(case=cases())
 def test_one_run_reaches_what_is_declared_as_check_mode_foretold(case: Case) -> None:
-    server, options = case.server, case.options
-    ours = {network_file.path_of(option["name"]) for option in options}
-    others = {path: file for path, file in server.files.files.items() if path not in ours}
-    untouched = {name: replace(nic) for name, nic in server.nics.items() if name not in case.declared}
-    written = dict(server.files.files)
+    server, options, how = case.server, case.options, {"replaced": case.replaced}
+    before = running(server), persistent(server)
+    others = {path: text for path, text in persistent(server).items() if not text[0].startswith(HEADER)}
+    if _refused(server, options, **how):
+        assert (running(server), persistent(server)) == before
+        return
+    foretold = changed(server, options, check_mode=True, **how)
+    assert (running(server), persistent(server)) == before
 
-    foretold = outcome_of(server, options, check_mode=True)
-    assert server.files.files == written
-
-    real = outcome_of(server, options, check_mode=False)
+    real = confirmed(server, options, **how)
     assert real.failure is None
     assert real.result() == foretold.result()
-    assert not outcome_of(server, options, check_mode=True).changed
+    assert not changed(server, options, check_mode=True, **how).steps
+    _assert_declared(server, options, case.replaced)
+    after = persistent(server)
+    assert {path: after.get(path) for path in others if "wants" not in path} == {
+        path: text for path, text in others.items() if "wants" not in path
+    }
+    assert running(server)["eno1"] == before[0]["eno1"]
 
-    for name, option in case.declared.items():
-        nic, (mtu, addresses) = server.nics[name], case.kept[name]
-        wanted_addresses = addresses if option["addresses"] is None else option["addresses"]
+
+def _assert_declared(server: TinyServer, options: list[dict[str, Any]], replaced: bool) -> None:
+    devices = {mac: nic for nic, mac in MACS.items()}
+    for option in options:
+        name = devices.get(option.get("mac") or "", option["name"])
+        if option.get("state") == "absent":
+            assert name not in server.nics
+            continue
+        nic = server.nics[name]
         assert nic.up
-        assert nic.mtu == (option["mtu"] or mtu)
-        assert sorted(nic.addresses) == sorted(wanted_addresses)
-    assert {path: server.files.files[path] for path in others} == others
-    assert {name: server.nics[name] for name in untouched} == untouched
+        assert option.get("mtu") in (None, nic.mtu)
+        assert option.get("vlan_id") == nic.vlan_id
+        declared = option.get("addresses")
+        if declared is not None or replaced:
+            assert sorted_addresses(nic.addresses) == sorted_addresses(declared or [])
+        if option.get("virtual_functions") is not None:
+            assert [f["mac"] for f in nic.functions] == [f["mac"] for f in option["virtual_functions"]]
+        if option.get("members"):
+            assert {server.nics[member].master for member in NICS} == {name}
 
 
 @given(case=cases())
 def test_settings_that_are_not_declared_are_kept(case: Case) -> None:
-    """Once an interface is as its file says, declaring only its name changes nothing, running or persistent."""
-    outcome_of(case.server, case.options, check_mode=False)
-    bare = [{"name": option["name"], "mac": option["mac"]} for option in case.options]
-    assert not outcome_of(case.server, bare, check_mode=True).changed
+    """Once an interface is as its files say, declaring only what it is changes nothing, running or persistent."""
+    if _refused(case.server, case.options):
+        return
+    assert confirmed(case.server, case.options).failure is None
+    identity = ("name", "type", "state", "mac", "parent", "vlan_id", "members", "mode")
+    bare = [{key: option[key] for key in identity if key in option} for option in case.options]
+    assert not changed(case.server, bare, check_mode=True).steps
 
 
 @given(case=cases(), refused=MTUS)
-def test_a_failed_change_leaves_the_interface_as_it_was(case: Case, refused: int) -> None:
+def test_a_failed_change_leaves_everything_as_it_was(case: Case, refused: int) -> None:
     server = case.server
+    before = running(server), persistent(server)
+    known = {nic.mtu for nic in server.nics.values()}
+    # What cannot be set cannot be put back either.
+    if refused in known or str(refused) in str(before[1]) or _refused(server, case.options):
+        return
     server.refused_mtus = {refused}
-    before = {name: _running(nic) for name, nic in server.nics.items()}
-    files = dict(server.files.files)
-    outcome = outcome_of(server, case.options, check_mode=False)
+    outcome = changed(server, case.options)
     if outcome.failure is None:
         return
-    failed = outcome.steps[outcome.failure.done].name
-    name = next(name for name, label in case.labels.items() if label == failed)
-    path = network_file.path_of(failed)
-    assert server.files.files.get(path) == files.get(path)
-    assert _running(server.nics[name]) == before[name]
-    assert "the old settings are back" in str(outcome.failure)
+    assert persistent(server) == before[1]
+    assert case.lost or running(server) == before[0]
 
 
-def _running(nic: Nic) -> tuple[int, bool, list[str]]:
-    return nic.mtu, nic.up, sorted(nic.addresses)
+@given(case=cases(), call=st.integers(0, 40), reboots=st.booleans())
+def test_whoever_dies_in_the_middle(case: Case, call: int, reboots: bool) -> None:
+    """The server is as before, by its own timer or by a reboot, or nothing has been touched at all."""
+    server = case.server
+    if _refused(server, case.options):
+        return
+    before = running(server), persistent(server)
+    server.killed_at = len(server.calls) + call
+    with contextlib.suppress(Killed):
+        changed(server, case.options)
+    server.killed_at = None
+    armed = checkpoint_on(server).armed("0a1b2c3d") is not None
+    if reboots and armed:
+        server.reboot()
+        assert persistent(server) == before[1]
+    server.pause(CONFIRM_WITHIN + 1)
+    assert persistent(server) == before[1]
+    assert reboots or case.lost or running(server) == before[0]
+    checkpoint_on(server).refuse_pending()
 
 
 @given(case=cases())
-def test_what_is_gathered_keeps_every_running_setting(case: Case) -> None:
-    nics = case.server.nics
-    assert gathered(Networkd(case.server.run, case.server.files).survey([])) == [
-        {"name": name, "mac": MACS[name], "addresses": sorted_addresses(nics[name].addresses), "mtu": nics[name].mtu}
-        for name in NAMES
-    ]
+def test_what_is_gathered_can_be_declared_and_changes_nothing_that_runs(case: Case) -> None:
+    """What others may own, a VLAN without files of ours, too."""
+    server = case.server
+    facts = gathered(client_of(server).survey([]))
+    if _refused(server, facts):
+        return
+    before = running(server)
+    assert confirmed(server, facts).failure is None
+    after = running(server)
+    assert {name: _without_up(after[name]) for name in before} == {name: _without_up(before[name]) for name in before}
+
+
+def _without_up(fields: Any) -> Any:
+    kind, mtu, _up, *rest = fields
+    return kind, mtu, rest
+
+
+@given(data=st.data(), backend=st.sampled_from(sorted(BACKENDS)))
+def test_what_is_rendered_is_what_is_written(data: st.DataObject, backend: str) -> None:
+    server = server_with(backend)
+    server.sysfs.limits = dict.fromkeys(NICS, 2)
+    options = data.draw(declarations({nic: nic for nic in NICS}))
+    complete = [{**o, "mtu": 9000, "addresses": o.get("addresses") or []} for o in options]
+    bonded = any(option.get("members") for option in options)
+    for option in complete:
+        if bonded and option.get("type") is None:
+            del option["mtu"], option["addresses"]
+    confirmed(server, complete)
+    written = {path: text for path, (text, _mode) in persistent(server).items() if text.startswith(HEADER)}
+    assert rendered(interfaces_from(complete), BACKENDS[backend]) == written

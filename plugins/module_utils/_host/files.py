@@ -89,6 +89,32 @@ class Files:
         except OSError as error:
             raise DeviceError(f"{path} could not be removed: {error.strerror}") from error
 
+    def poke(self, path: str, line: str) -> None:
+        """Write a line into a file of sysfs or configfs, which is there and stays the same file.
+
+        Raises:
+            DeviceError: there is none, or the kernel does not take the line.
+        """
+        try:
+            with open(self._real(path), "r+", encoding="utf-8") as stream:
+                stream.write(line + "\n")
+        except OSError as error:
+            raise DeviceError(f"{path} does not take {line}: {error.strerror}") from error
+
+    def rename(self, path: str, new: str) -> bool:
+        """Give a file another name in one step; whether it was still there.
+
+        Raises:
+            DeviceError: it is there, but could not be renamed.
+        """
+        try:
+            os.rename(self._real(path), self._real(new))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise DeviceError(f"{path} could not be renamed: {error.strerror}") from error
+        return True
+
     def put(self, path: str, file: File | None) -> None:
         """Make the path what ``file`` says: this file, or None for no file."""
         if file is None:

@@ -10,9 +10,46 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
+from .declared_relations import check_relations
+
+NIC, VLAN, BOND = "nic", "vlan", "bond"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+_PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+
+# The options that only make sense for one type of interface.
+_ONLY_FOR = {
+    "mac": NIC,
+    "pci": NIC,
+    "virtual_functions": NIC,
+    "parent": VLAN,
+    "vlan_id": VLAN,
+    "members": BOND,
+    "mode": BOND,
+}
+_REQUIRED = {NIC: (), VLAN: ("parent", "vlan_id"), BOND: ("members", "mode")}
+
+
+@dataclass(frozen=True)
+class VirtualFunction:
+    """One SR-IOV virtual function of a NIC; ``vlan`` 0 leaves its frames as they are."""
+
+    index: int
+    mac: str
+    vlan: int = 0
+    trust: bool = False
+    spoof_check: bool = True
+
+    def fields(self) -> dict[str, Any]:
+        """Plain values, as they stand in states."""
+        return {
+            "index": self.index,
+            "mac": self.mac,
+            "vlan": self.vlan,
+            "trust": self.trust,
+            "spoof_check": self.spoof_check,
+        }
 
 
 @dataclass(frozen=True)
@@ -20,18 +57,39 @@ class Interface:
     """One declared interface. None means: not declared, keep what is there.
 
     Args:
-        name: the kernel's name of the NIC; only a label where ``mac`` is given.
+        name: the kernel's name; for a NIC with ``mac`` or ``pci`` only a label.
+        type: ``nic``, ``vlan`` or ``bond``.
+        absent: whether it shall not exist; only a VLAN or a bond.
         mac: lower case with colons; finds the NIC whatever the kernel calls it.
+        pci: domain, bus, slot and function; finds the NIC in that place.
         addresses: with prefix length, in canonical form and order.
         mtu: in bytes.
         description: one line; empty for none.
+        virtual_functions: all of them, by index; empty for none.
+        parent: the declared name of the interface that a VLAN is on.
+        vlan_id: 1 to 4094.
+        members: the declared names of a bond's NICs.
+        mode: of a bond, in the kernel's words.
     """
 
     name: str
+    type: str = NIC
+    absent: bool = False
     mac: str | None = None
+    pci: str | None = None
     addresses: tuple[str, ...] | None = None
     mtu: int | None = None
     description: str | None = None
+    virtual_functions: tuple[VirtualFunction, ...] | None = None
+    parent: str | None = None
+    vlan_id: int | None = None
+    members: tuple[str, ...] = ()
+    mode: str | None = None
+
+    @property
+    def place(self) -> str:
+        """How messages name it."""
+        return f"interface {self.name}"
 
 
 def sorted_addresses(addresses: Sequence[str]) -> list[str]:
@@ -44,32 +102,102 @@ def interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[Interface]:
     """The declared interfaces.
 
     Raises:
-        Refused: a name, MAC, address or description is malformed, or is declared twice.
+        Refused: something is malformed, is declared twice, or two declarations contradict each other.
     """
     interfaces = [_interface(option) for option in options]
-    _refuse_twice("name", [(interface.name, interface.name) for interface in interfaces])
-    _refuse_twice("MAC", [(interface.mac, interface.name) for interface in interfaces if interface.mac])
-    _refuse_twice("address", [(_host(a), i.name) for i in interfaces for a in i.addresses or ()])
+    check_relations(interfaces)
     return interfaces
 
 
 def _interface(option: Mapping[str, Any]) -> Interface:
-    name = option["name"]
+    name, kind = option["name"], option.get("type", NIC)
     place = f"interface {name}"
     if not _NAME.fullmatch(name):
         raise Refused(f"{place}: the name is no interface name; use at most 15 letters, digits, dots, dashes")
-    mac = option.get("mac")
-    if mac is not None:
-        mac = mac.lower().replace("-", ":")
-        if not _MAC.fullmatch(mac):
-            raise Refused(f"{place}: mac {option['mac']!r} is no MAC address; write it like 04:3f:72:00:01:02")
+    absent = option.get("state") == "absent"
+    _check_options(place, kind, absent, option)
     addresses = option.get("addresses")
     if addresses is not None:
         addresses = tuple(sorted_addresses([_address(place, address) for address in addresses]))
     description = option.get("description")
     if description is not None and description != " ".join(description.split()):
         raise Refused(f"{place}: the description must be one line without leading or double spaces")
-    return Interface(name, mac, addresses, option.get("mtu"), description)
+    return Interface(
+        name=name,
+        type=kind,
+        absent=absent,
+        mac=_mac(place, option.get("mac")),
+        pci=_pci(place, option.get("pci")),
+        addresses=addresses,
+        mtu=option.get("mtu"),
+        description=description,
+        virtual_functions=_virtual_functions(place, option.get("virtual_functions")),
+        parent=option.get("parent"),
+        vlan_id=_vlan_id(place, option.get("vlan_id")),
+        members=tuple(option.get("members") or ()),
+        mode=option.get("mode"),
+    )
+
+
+def _check_options(place: str, kind: str, absent: bool, option: Mapping[str, Any]) -> None:
+    for key, only in _ONLY_FOR.items():
+        if option.get(key) is not None and kind != only:
+            raise Refused(f"{place}: {key} is for type {only}, and this is of type {kind}; leave one of them out")
+    if kind == NIC and absent:
+        raise Refused(f"{place}: a NIC cannot be made absent; declare its settings, or leave it out")
+    missing = [key for key in _REQUIRED[kind] if not option.get(key)]
+    if missing and not absent:
+        raise Refused(f"{place}: type {kind} needs {' and '.join(missing)}")
+    if option.get("mac") is not None and option.get("pci") is not None:
+        raise Refused(f"{place}: mac and pci both find the NIC; give one of them")
+
+
+def _mac(place: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    mac = text.lower().replace("-", ":")
+    if not _MAC.fullmatch(mac):
+        raise Refused(f"{place}: mac {text!r} is no MAC address; write it like 04:3f:72:00:01:02")
+    return mac
+
+
+def _pci(place: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    pci = text.lower() if text.count(":") == 2 else f"0000:{text.lower()}"
+    if not _PCI.fullmatch(pci):
+        raise Refused(f"{place}: pci {text!r} is no PCI address; write it like 0000:81:00.0")
+    return pci
+
+
+def _vlan_id(place: str, vlan_id: int | None) -> int | None:
+    if vlan_id is not None and not 1 <= vlan_id <= 4094:
+        raise Refused(f"{place}: vlan_id {vlan_id} does not exist; use 1 to 4094")
+    return vlan_id
+
+
+def _virtual_functions(place: str, options: Sequence[Mapping[str, Any]] | None) -> tuple[VirtualFunction, ...] | None:
+    if options is None:
+        return None
+    functions = tuple(sorted((_virtual_function(place, o) for o in options), key=lambda function: function.index))
+    if [function.index for function in functions] != list(range(len(functions))):
+        raise Refused(f"{place}: the indexes of virtual_functions must be 0 to {len(functions) - 1}, each once")
+    return functions
+
+
+def _virtual_function(place: str, option: Mapping[str, Any]) -> VirtualFunction:
+    place = f"{place}, virtual function {option['index']}"
+    vlan = option.get("vlan") or 0
+    mac = _mac(place, option["mac"]) or ""
+    if int(mac[:2], 16) & 1 or not int(mac.replace(":", ""), 16):
+        raise Refused(f"{place}: {mac} cannot be a NIC's own MAC address; use a unicast one like 02:00:00:00:00:01")
+    return VirtualFunction(
+        index=option["index"],
+        mac=mac,
+        vlan=(_vlan_id(place, vlan) or 0) if vlan else 0,
+        trust=bool(option.get("trust", False)),
+        spoof_check=bool(option.get("spoof_check", True)),
+    )
 
 
 def _address(place: str, text: str) -> str:
@@ -85,15 +213,3 @@ def _address(place: str, text: str) -> str:
     if address.ip.is_multicast or address.ip.is_loopback or address.ip.is_unspecified or address.ip.is_link_local:
         raise Refused(f"{place}: {text} cannot be a NIC's address; use one of the data plane's subnet")
     return str(address)
-
-
-def _host(address: str) -> str:
-    return address.split("/", maxsplit=1)[0]
-
-
-def _refuse_twice(what: str, uses: Sequence[tuple[str, str]]) -> None:
-    users: dict[str, str] = {}
-    for value, name in uses:
-        if value in users:
-            raise Refused(f"interfaces {users[value]} and {name}: the {what} {value} is declared twice; keep one")
-        users[value] = name

@@ -3,182 +3,281 @@
 """From declared interfaces and what a server looks like to the steps that bring both together. Pure.
 
 The state has one kind, ``interface``, by declared name. Running and persistent settings stand side by side:
-``{device, mac, up, mtu, addresses, network_file, file}``, where ``network_file`` is the file that networkd uses for
-the device now, and ``file`` the settings in the interface's own file on disk.
+``network_file`` is the file that the back end configures the device from now, ``files`` are the interface's own files
+on disk. An interface that has files and no device has the ``device`` None.
 """
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
 from .._plan.converge import DeviceError, Refused
-from .._plan.steps import DISRUPTIVE, NO_RISK, UPDATE, Fields, State, Step, changed_fields, reason_for
-from . import network_file
-from .declared import Interface, sorted_addresses
+from .._plan.steps import (
+    CREATE,
+    DESTRUCTIVE,
+    DISRUPTIVE,
+    NO_RISK,
+    REMOVE,
+    UPDATE,
+    Fields,
+    State,
+    Step,
+    changed_fields,
+    reason_for,
+)
+from . import virtual_functions
+from .declared import BOND, NIC, VLAN, Interface, sorted_addresses
+from .profile import Backend, Profile, own_texts
 from .server import Link, Server, management
+from .targets import Target, own_files
 
 KIND = "interface"
+# The kernel's own for Ethernet.
+DEFAULT_MTU = 1500
+
+# Members take their MTU from their bond, and VLANs from what they are on.
+_ORDER = {BOND: 0, NIC: 1, VLAN: 2}
+_RUNNING = ("up", "mtu", "addresses", "bond", "members", "mode", "parent", "vlan_id", "virtual_functions")
 
 
-@dataclass(frozen=True)
-class Target:
-    """A declared interface and the device that it was found to be."""
+class Planner:
+    """Compares what is declared with what a server has, in the words of one back end.
 
-    interface: Interface
-    device: str
-
-
-def targets_on(server: Server, interfaces: Sequence[Interface]) -> list[Target]:
-    """The declared interfaces with their devices.
-
-    Raises:
-        Refused: one of them does not exist, cannot be told from another, is what the server is managed through,
-            belongs to somebody else's file, or cannot be what is declared.
+    Args:
+        targets: the declared interfaces with their devices.
+        backend: whose files they get.
+        replaced: whether settings that are not declared get their defaults instead of being kept.
     """
-    targets = [Target(interface, _find(server, interface).device) for interface in interfaces]
-    names: dict[str, str] = {}
-    for target in targets:
-        name = target.interface.name
-        if target.device in names:
-            raise Refused(f"interfaces {names[target.device]} and {name} are both {target.device}; keep one")
-        names[target.device] = name
-        _check(server, target)
-    _refuse_addresses_of_others(server, targets)
-    return targets
 
+    def __init__(self, targets: Sequence[Target], backend: Backend, replaced: bool = False) -> None:
+        self._targets = sorted(targets, key=lambda target: _ORDER[target.interface.type])
+        self._devices = {target.interface.name: target.device for target in targets}
+        self._backend = backend
+        self._replaced = replaced
 
-def state_of(server: Server, targets: Sequence[Target]) -> State:
-    """The state of the targets, as seen by one survey."""
-    return {KIND: {target.interface.name: _fields(server, target) for target in targets}}
+    def state_of(self, server: Server) -> State:
+        """The state of the declared interfaces, as seen by one survey; without those that do not exist at all.
 
+        Raises:
+            DeviceError: a NIC is no longer there.
+        """
+        names: dict[str, Fields] = {}
+        for target in self._targets:
+            link = server.links.get(target.device)
+            files = own_files(server, target.interface.name, self._backend)
+            if link is None and target.interface.type == NIC:
+                raise DeviceError(f"{target.interface.place}: {target.device} has disappeared from this server")
+            if link or files:
+                used = server.claims.get(target.device, {}).get(self._backend.name)
+                names[target.interface.name] = _fields(server, target, link, used, files)
+        return {KIND: names}
 
-def plan(targets: Sequence[Target], actual: State) -> list[Step]:
-    """One step per interface that differs from what is declared, running or persistent."""
-    steps = []
-    for target in targets:
-        name = target.interface.name
-        before = actual[KIND][name]
-        wanted = _wanted(target.interface, before)
+    def plan(self, actual: State) -> list[Step]:
+        """One step per interface that differs from what is declared, running or persistent; removals first.
+
+        Raises:
+            Refused: the MTUs do not fit each other, or something undeclared is above what shall go.
+        """
+        there = actual[KIND]
+        removals = [
+            _removal(target, there[target.interface.name])
+            for target in reversed(self._targets)
+            if target.interface.absent and target.interface.name in there
+        ]
+        steps = []
+        profiles: dict[str, Profile] = {}
+        for target in self._targets:
+            if not target.interface.absent:
+                before = there.get(target.interface.name)
+                profiles[target.interface.name] = self._profile(target, before, profiles)
+                steps += self._steps(target, before, profiles[target.interface.name])
+        return [*removals, *steps]
+
+    def _profile(self, target: Target, before: Fields | None, profiles: Mapping[str, Profile]) -> Profile:
+        """What is declared; where nothing is, what the interface's own files say; without files, what is running."""
+        interface = target.interface
+        own = own_texts((before or {}).get("files", {}))
+        kept = self._backend.kept(own)
+        running = before if before and before["device"] and not self._replaced else {}
+        mtu = _first(interface.mtu, None if self._replaced else kept.mtu, running.get("mtu"))
+        addresses = () if self._replaced else kept.addresses if own else running.get("addresses", ())
+        description = "" if self._replaced else kept.description
+        parent = profiles.get(interface.parent or "")
+        profile = Profile(
+            name=interface.name,
+            type=interface.type,
+            device=target.device,
+            mac=interface.mac,
+            mtu=mtu or (parent.mtu if parent else DEFAULT_MTU),
+            addresses=tuple(sorted_addresses(_first(interface.addresses, addresses))),
+            description=_first(interface.description, description),
+            parent=interface.parent or "",
+            parent_device=self._devices.get(interface.parent or "", ""),
+            vlan_id=interface.vlan_id or 0,
+            members=interface.members,
+            mode=interface.mode or "",
+        )
+        if target.bond:
+            profile = replace(profile, bond=target.bond, addresses=(), mtu=profiles[target.bond].mtu)
+        _check_mtu(target, profile, parent)
+        return profile
+
+    def _steps(self, target: Target, before: Fields | None, profile: Profile) -> list[Step]:
+        wanted = self._wanted(target, before, profile)
+        name = profile.name
+        if before is None:
+            return [Step(CREATE, KIND, name, "it does not exist", NO_RISK, after=wanted)]
         changes = changed_fields(before, wanted)
-        if changes:
-            risk = NO_RISK if list(changes) == ["file"] else DISRUPTIVE
-            reason = _reason(before, changes)
-            steps.append(Step(UPDATE, KIND, name, reason, risk, before=before, after={**before, **wanted}))
-    return steps
+        if not changes:
+            return []
+        disruptive = before["device"] and set(changes) & {*_RUNNING, "network_file"}
+        risk = DISRUPTIVE if disruptive else NO_RISK
+        return [Step(UPDATE, KIND, name, _reason(before, changes), risk, before=before, after={**before, **wanted})]
+
+    def _wanted(self, target: Target, before: Fields | None, profile: Profile) -> Fields:
+        files = self._backend.render(profile)
+        wanted: Fields = {
+            "type": profile.type,
+            "device": profile.device,
+            "network_file": self._backend.used_file(profile),
+            "up": True,
+            "mtu": profile.mtu,
+            "addresses": list(profile.addresses),
+        }
+        if profile.type == NIC:
+            functions = self._functions(target.interface, before or {})
+            wanted.update(bond=profile.bond or "", virtual_functions=functions)
+            if functions:
+                text = virtual_functions.unit_text(profile.device, functions)
+                files[virtual_functions.unit_path(profile.name)] = text
+        if profile.type == VLAN:
+            wanted.update(parent=profile.parent_device, vlan_id=profile.vlan_id)
+        if profile.type == BOND:
+            wanted.update(members=sorted(self._devices[member] for member in profile.members), mode=profile.mode)
+        return {**wanted, "files": files}
+
+    def _functions(self, interface: Interface, before: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if interface.virtual_functions is not None:
+            return [function.fields() for function in interface.virtual_functions]
+        return [] if self._replaced else list(before.get("virtual_functions", []))
 
 
 def gathered(server: Server) -> list[dict[str, Any]]:
-    """Every NIC that may be declared, with its running settings, in the form of the option ``interfaces``."""
+    """Every interface that may be declared, with its running settings, in the form of the option ``interfaces``."""
     managed_through = management(server)
-    nics = [link for link in server.links.values() if link.is_nic and not link.master and link.mac]
-    return [
-        {"name": nic.device, "mac": nic.mac, "addresses": list(nic.addresses), "mtu": nic.mtu}
-        for nic in nics
-        if nic.device not in managed_through and nic.device != "lo"
+    links = [link for link in server.links.values() if link.device not in managed_through and link.device != "lo"]
+    nics = [_gathered(link) for link in links if link.is_nic and link.mac]
+    bonds = [
+        {**_gathered(link), "type": BOND, "members": _ports(server, link.device), "mode": link.bond_mode}
+        for link in links
+        if link.kind == BOND
     ]
+    vlans = [
+        {**_gathered(link), "type": VLAN, "parent": link.parent, "vlan_id": link.vlan_id}
+        for link in links
+        if link.kind == VLAN
+    ]
+    return [*nics, *bonds, *vlans]
 
 
-def _find(server: Server, interface: Interface) -> Link:
-    place = f"interface {interface.name}"
-    nics = [link for link in server.links.values() if link.is_nic and link.device != "lo"]
-    if interface.mac is None:
-        found, by = [nic for nic in nics if nic.device == interface.name], f"name {interface.name}"
-    else:
-        found, by = [nic for nic in nics if nic.mac == interface.mac], f"MAC {interface.mac}"
-    if not found:
-        there = ", ".join(f"{nic.device} ({nic.mac})" for nic in nics) or "none"
-        raise Refused(f"{place}: this server has no NIC with {by}; its NICs are: {there}")
-    if len(found) > 1:
-        devices = " and ".join(nic.device for nic in found)
-        raise Refused(f"{place}: the {by} is found on {devices}; declare the interface by name without a MAC")
-    return found[0]
+def rendered(interfaces: Sequence[Interface], backend: Backend) -> dict[str, str]:
+    """The files that the declared interfaces get, by path, as far as that can be said without a server."""
+    bonds = {member: bond for bond in interfaces for member in bond.members}
+    files: dict[str, str] = {}
+    for interface in interfaces:
+        if interface.absent:
+            continue
+        bond = bonds.get(interface.name)
+        profile = Profile(
+            name=interface.name,
+            type=interface.type,
+            device=interface.name,
+            mac=interface.mac,
+            mtu=bond.mtu if bond else interface.mtu,
+            addresses=interface.addresses or (),
+            description=interface.description or "",
+            bond=bond.name if bond else None,
+            parent=interface.parent or "",
+            parent_device=interface.parent or "",
+            vlan_id=interface.vlan_id or 0,
+            members=interface.members,
+            mode=interface.mode or "",
+        )
+        files.update(backend.render(profile))
+        if interface.virtual_functions:
+            functions = [function.fields() for function in interface.virtual_functions]
+            files[virtual_functions.unit_path(interface.name)] = virtual_functions.unit_text(interface.name, functions)
+    return files
 
 
-def _check(server: Server, target: Target) -> None:
-    interface, link = target.interface, server.links[target.device]
-    place = f"interface {interface.name}"
-    managed_through = management(server).get(link.device)
-    if managed_through:
-        raise Refused(f"{place}: {link.device} {managed_through} and is never changed; declare RNICs only")
-    if link.master:
-        raise Refused(f"{place}: {link.device} is a port of {link.master}, which has the settings; take it out first")
-    _check_mtu(place, interface, link)
-    if interface.addresses is None and not _own_settings(server, interface) and link.dynamic:
-        raise Refused(f"{place}: {link.device} has {link.dynamic[0]} from DHCP or a router; declare its addresses")
-    _check_files(server, target, place)
-
-
-def _check_mtu(place: str, interface: Interface, link: Link) -> None:
-    if interface.mtu is None or link.min_mtu <= interface.mtu <= (link.max_mtu or interface.mtu):
-        return
-    limits = f"{link.min_mtu} to {link.max_mtu}" if link.max_mtu else f"{link.min_mtu} or more"
-    raise Refused(f"{place}: mtu {interface.mtu} is not possible on {link.device}, which takes {limits}")
-
-
-def _check_files(server: Server, target: Target, place: str) -> None:
-    path = network_file.path_of(target.interface.name)
-    if path in server.files and _own_settings(server, target.interface) is None:
-        raise Refused(f"{place}: {path} was not written by this collection; move it away")
-    used = server.network_files.get(target.device)
-    # networkd takes the first file that matches, in the order of the names without their folders.
-    if used and used != path and os.path.basename(used) < os.path.basename(path):
-        raise Refused(f"{place}: {used} already configures {target.device} and would win; move it away")
-
-
-def _refuse_addresses_of_others(server: Server, targets: Sequence[Target]) -> None:
-    devices = {target.device for target in targets if target.interface.addresses is not None}
-    for target in targets:
-        ips = {address.split("/")[0] for address in target.interface.addresses or ()}
-        for link in server.links.values():
-            taken = sorted(ips & link.ips) if link.device not in devices else []
-            if taken:
-                place = f"interface {target.interface.name}"
-                raise Refused(f"{place}: this server has {taken[0]} on {link.device} already; take it away there first")
-
-
-def _own_settings(server: Server, interface: Interface) -> list[str] | None:
-    text = server.files.get(network_file.path_of(interface.name))
-    return None if text is None else network_file.parse(text)
-
-
-def _fields(server: Server, target: Target) -> Fields:
-    link = server.links.get(target.device)
-    if link is None:
-        raise DeviceError(f"interface {target.interface.name}: {target.device} has disappeared from this server")
-    return {
-        "device": link.device,
-        "mac": link.mac,
-        "up": link.up,
-        "mtu": link.mtu,
-        "addresses": list(link.addresses),
-        "network_file": server.network_files.get(link.device),
-        "file": _own_settings(server, target.interface),
+def _fields(server: Server, target: Target, link: Link | None, used: str | None, files: Mapping[str, str]) -> Fields:
+    fields: Fields = {
+        "type": target.interface.type,
+        "device": link.device if link else None,
+        "network_file": used,
+        "up": bool(link and link.up),
+        "mtu": link.mtu if link else None,
+        "addresses": list(link.addresses) if link else [],
+        "files": dict(files),
     }
+    if target.interface.type == NIC and link:
+        functions = [dict(function) for function in link.virtual_functions]
+        fields.update(mac=link.mac, bond=link.master or "", virtual_functions=functions)
+    if target.interface.type == VLAN:
+        fields.update(parent=link.parent if link else None, vlan_id=link.vlan_id if link else None)
+    if target.interface.type == BOND:
+        fields.update(members=_ports(server, target.device), mode=link.bond_mode if link else None)
+    return fields
 
 
-def _wanted(interface: Interface, before: Mapping[str, Any]) -> Fields:
-    """What is declared; where nothing is, what the interface's own file says; where there is none, what is running."""
-    file = before["file"]
-    kept_mtus = [int(mtu) for mtu in network_file.values(file or [], "Link.MTUBytes") if mtu.isdigit()]
-    kept_addresses = before["addresses"] if file is None else network_file.values(file, "Network.Address")
-    kept_descriptions = network_file.values(file or [], "Network.Description")
-    mtu = (kept_mtus or [before["mtu"]])[0] if interface.mtu is None else interface.mtu
-    addresses = sorted_addresses(kept_addresses if interface.addresses is None else interface.addresses)
-    description = (kept_descriptions or [""])[0] if interface.description is None else interface.description
-    return {
-        "up": True,
-        "mtu": mtu,
-        "addresses": addresses,
-        "network_file": network_file.path_of(interface.name),
-        "file": network_file.settings_for(interface.name, interface.mac, mtu, addresses, description),
-    }
+def _gathered(link: Link) -> dict[str, Any]:
+    settings: dict[str, Any] = {"name": link.device, "type": NIC}
+    if link.is_nic:
+        settings["mac"] = link.mac
+    if not link.master:
+        settings.update(addresses=list(link.addresses), mtu=link.mtu)
+    if link.virtual_functions:
+        settings["virtual_functions"] = [dict(function) for function in link.virtual_functions]
+    return settings
+
+
+def _ports(server: Server, bond: str) -> list[str]:
+    return sorted(link.device for link in server.links.values() if link.master == bond)
+
+
+def _removal(target: Target, before: Fields) -> Step:
+    if target.tallest:
+        name = target.interface.name
+        raise Refused(
+            f"{target.interface.place}: {target.tallest[0]} is above {name} and would go with it; declare it, too"
+        )
+    return Step(REMOVE, KIND, target.interface.name, "declared absent", DESTRUCTIVE, before=before)
+
+
+def _check_mtu(target: Target, profile: Profile, parent: Profile | None) -> None:
+    mtu = profile.mtu or DEFAULT_MTU
+    if parent and parent.mtu and mtu > parent.mtu:
+        raise Refused(
+            f"{target.interface.place}: its mtu would be {mtu}, more than the {parent.mtu} of its parent "
+            f"{parent.name}; declare both"
+        )
+    if target.tallest and target.tallest[1] > mtu:
+        name, tallest = target.tallest
+        raise Refused(
+            f"{target.interface.place}: {name} above it has mtu {tallest}, which {mtu} would cut; declare {name}, too"
+        )
+
+
+def _first(*values: Any) -> Any:
+    """The first of them that says something."""
+    return next((value for value in values if value is not None), None)
 
 
 def _reason(before: Mapping[str, Any], changes: Mapping[str, Any]) -> str:
-    """The changed fields in words; of the file only whether it is missing or other than wanted."""
-    reasons = [reason_for(before, {field: value for field, value in changes.items() if field != "file"})]
-    if "file" in changes:
-        reasons.append("file is missing" if before["file"] is None else "file is not as wanted")
+    """The changed fields in words; of the files only whether they are missing or other than wanted."""
+    reasons = [reason_for(before, {field: value for field, value in changes.items() if field != "files"})]
+    if "files" in changes:
+        missing = sorted(set(changes["files"]) - set(before["files"]))
+        reasons.append(f"{missing[0]} is missing" if missing else "its files are not as wanted")
     return ", ".join(reason for reason in reasons if reason)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from .._plan.converge import DeviceError
+from . import virtual_functions
 from .declared import sorted_addresses
 
 _STATUS_HEAD = re.compile(r"^\S* *\d+: (\S+)")
@@ -22,12 +23,16 @@ class Link:
 
     Args:
         kind: the kernel's word for a virtual device (``vlan``, ``veth``); None for hardware.
+        mac: the one that it was built with, where it has another one now.
         max_mtu: in bytes; 0 where the driver has no limit.
         addresses: global addresses with prefix length, in canonical order.
         dynamic: those of them that DHCP or a router gave.
         ips: every address without prefix length, link-local ones included.
         master: the bridge or bond that it is a port of.
         parent: the device that it is a VLAN or the like of.
+        vlan_id: of a VLAN.
+        bond_mode: of a bond, in the kernel's words.
+        virtual_functions: its SR-IOV functions, in the form of the option ``virtual_functions``.
     """
 
     device: str
@@ -42,6 +47,9 @@ class Link:
     ips: frozenset[str]
     master: str | None
     parent: str | None
+    vlan_id: int | None = None
+    bond_mode: str | None = None
+    virtual_functions: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def is_nic(self) -> bool:
@@ -57,15 +65,21 @@ class Server:
         links: every network device by its kernel name.
         default_devices: the devices that default routes go through.
         ssh_addresses: the server's end of the SSH connections that this process was started over.
-        network_files: the file that networkd configures a device from, where there is one.
-        files: the text of the files of the declared interfaces, by path, where they exist.
+        services: the back ends whose daemon runs; netplan where it has files.
+        claims: per device and back end the file that the device is configured from, where there is one.
+        files: the files with names of ours, by path, and netplan's others.
+        pci: the PCI address per device, where it has one.
+        max_virtual_functions: per device that can have any.
     """
 
     links: Mapping[str, Link]
     default_devices: frozenset[str] = frozenset()
     ssh_addresses: frozenset[str] = frozenset()
-    network_files: Mapping[str, str] = field(default_factory=dict)
+    services: frozenset[str] = frozenset()
+    claims: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    pci: Mapping[str, str] = field(default_factory=dict)
+    max_virtual_functions: Mapping[str, int] = field(default_factory=dict)
 
 
 def links_from(address_output: str) -> dict[str, Link]:
@@ -96,20 +110,47 @@ def network_files_from(status_output: str) -> dict[str, str]:
     return files
 
 
+def profile_files_from(connection_output: str) -> dict[str, str]:
+    """The file per device in the output of ``nmcli --terse --fields DEVICE,FILENAME connection show --active``."""
+    lines = (line.partition(":") for line in connection_output.splitlines())
+    return {device: file for device, _colon, file in lines if device and file}
+
+
+def unmanaged_from(device_output: str) -> set[str]:
+    """The devices that NetworkManager only watches, by ``nmcli --terse --fields DEVICE,STATE device status``."""
+    lines = (line.partition(":") for line in device_output.splitlines())
+    return {device for device, _colon, state in lines if state == "unmanaged" or state.endswith("(externally)")}
+
+
+def below(links: Mapping[str, Link], device: str) -> set[str]:
+    """The devices that this one is made of, at any depth."""
+    found: set[str] = set()
+    pending = [device]
+    while pending:
+        upper = pending.pop()
+        parent = links[upper].parent if upper in links else None
+        lower = {link.device for link in links.values() if link.master == upper or link.device == parent}
+        pending += sorted(lower - found)
+        found |= lower
+    return found
+
+
+def above(links: Mapping[str, Link], device: str) -> set[str]:
+    """The devices that are made of this one, at any depth."""
+    return {upper for upper in links if device in below(links, upper)}
+
+
 def management(server: Server) -> dict[str, str]:
-    """The devices that the server is managed through, and those below them, each with the reason."""
+    """The devices that the server is managed through, and those below and above them, each with the reason."""
     reasons = dict.fromkeys(server.default_devices, "carries the default route")
     for link in server.links.values():
         if link.ips & server.ssh_addresses:
             reasons[link.device] = "carries this SSH connection"
-    pending = sorted(reasons)
-    while pending:
-        upper = pending.pop()
-        for link in server.links.values():
-            below = link.master == upper or (upper in server.links and server.links[upper].parent == link.device)
-            if below and link.device not in reasons:
-                reasons[link.device] = f"is below {upper}, which {reasons[upper]}"
-                pending.append(link.device)
+    for device, reason in sorted(reasons.items()):
+        for lower in below(server.links, device):
+            reasons.setdefault(lower, f"is below {device}, which {reason}")
+        for upper in above(server.links, device):
+            reasons.setdefault(upper, f"is above {device}, which {reason}")
     return reasons
 
 
@@ -125,13 +166,14 @@ def _json_list(output: str) -> list[Any]:
 
 
 def _link(entry: Mapping[str, Any]) -> Link:
-    kind = entry.get("linkinfo", {}).get("info_kind")
+    info = entry.get("linkinfo", {})
+    kind, data = info.get("info_kind"), info.get("info_data", {})
     infos = entry["addr_info"]
     lasting = [info for info in infos if info["scope"] == "global"]
     return Link(
         device=entry["ifname"],
         kind=kind,
-        mac=entry.get("address", ""),
+        mac=entry.get("permaddr", entry.get("address", "")),
         up="UP" in entry["flags"],
         mtu=entry["mtu"],
         min_mtu=entry.get("min_mtu", 0),
@@ -142,6 +184,9 @@ def _link(entry: Mapping[str, Any]) -> Link:
         master=entry.get("master"),
         # The other end of a veth pair is no device below it.
         parent=None if kind == "veth" else entry.get("link"),
+        vlan_id=data.get("id") if kind == "vlan" else None,
+        bond_mode=data.get("mode") if kind == "bond" else None,
+        virtual_functions=tuple(virtual_functions.functions_from(entry.get("vfinfo_list", []))),
     )
 
 

@@ -4,36 +4,205 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+import time
+from typing import Any, Callable, Sequence
 
-from .._plan.converge import one_by_one
-from .._plan.steps import State, Step
-from . import plan as planning
+from .._plan.converge import DeviceError, Refused, StepFailed
+from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, State, Step, changed_fields, predict
+from .checkpoint import Armed, Checkpoint
+from .client import Client
 from .declared import Interface
-from .networkd import Networkd
+from .owner import backend_for
+from .plan import KIND, Planner
+from .profile import Backend, device_before
+from .server import Server, below
+from .targets import devices_of, targets_on
+
+CONFIRM_SECONDS = range(20, 3601)
+_PAUSE = 0.2
 
 
 class Session:
-    """The read, plan and apply that ``_plan.converge`` asks for.
+    """The read, plan and apply that ``_plan.converge`` asks for, and the confirmation after it.
 
     Args:
-        backend: the server.
+        client: the server.
+        checkpoint: the way back on it.
         interfaces: what is declared.
+        backend: the declared name of the back end, or ``auto``.
+        replaced: whether settings that are not declared get their defaults.
+        may_be_stopped: take a daemon that is not running as one that configures nothing yet.
+        confirm_within: seconds after which the server undoes what was not confirmed.
+        change: identifies this change on the server.
+        clock: seconds that only grow.
+        pause: waits that many seconds.
+
+    Raises:
+        Refused: ``confirm_within`` is too short to look at the server, or longer than anybody should wait for it.
     """
 
-    def __init__(self, backend: Networkd, interfaces: Sequence[Interface]) -> None:
-        self._backend = backend
+    def __init__(
+        self,
+        client: Client,
+        checkpoint: Checkpoint,
+        interfaces: Sequence[Interface],
+        backend: str,
+        replaced: bool = False,
+        may_be_stopped: bool = False,
+        confirm_within: int = 120,
+        change: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if confirm_within not in CONFIRM_SECONDS:
+            limits = f"{CONFIRM_SECONDS[0]} to {CONFIRM_SECONDS[-1]}"
+            raise Refused(
+                f"confirm_within: {confirm_within} seconds is no useful time for a confirmation; give {limits}"
+            )
+        self._client = client
+        self._checkpoint = checkpoint
         self._interfaces = interfaces
-        self._targets: list[planning.Target] | None = None
-        self.apply = one_by_one(backend.carry_out)
+        self._wanted_backend = backend
+        self._replaced = replaced
+        self._may_be_stopped = may_be_stopped
+        self._confirm_within = confirm_within
+        self._change = change
+        self._clock = clock
+        self._pause = pause
+        self._planner: Planner | None = None
+        self._backend: Backend | None = None
+        self._server = Server({})
+        self.armed: Armed | None = None
 
     def read(self) -> State:
         """The state of the declared interfaces; the first time, refuse what cannot or must not be done."""
-        server = self._backend.survey(self._interfaces)
-        if self._targets is None:
-            self._targets = planning.targets_on(server, self._interfaces)
-        return planning.state_of(server, self._targets)
+        self._server = self._client.survey(self._interfaces)
+        if self._planner is None:
+            devices = devices_of(self._server, self._interfaces)
+            there = [device for device in devices.values() if device in self._server.links]
+            self._backend = backend_for(self._wanted_backend, self._server, there, self._may_be_stopped)
+            targets = targets_on(self._server, self._interfaces, self._backend)
+            self._planner = Planner(targets, self._backend, self._replaced)
+        return self._planner.state_of(self._server)
 
     def plan(self, actual: State) -> list[Step]:
-        """The steps from the actual state to the declared one."""
-        return planning.plan(self._targets or [], actual)
+        """The steps from the actual state to the declared one.
+
+        Raises:
+            Refused: they would disturb what uses an interface, or change something of others with it.
+        """
+        steps = self._planner.plan(actual) if self._planner else []
+        self._refuse_used([step for step in steps if step.risk in (DISRUPTIVE, DESTRUCTIVE) and device_before(step)])
+        if steps and self._backend:
+            self._client.rehearse(self._backend, steps, self._server)
+        return steps
+
+    def apply(self, steps: Sequence[Step]) -> None:
+        """Arm the way back, carry out all steps at once, and wait until the server is as planned.
+
+        Raises:
+            StepFailed: all steps are undone again, or the message says what is left.
+        """
+        if self._backend is None:
+            raise StepFailed("nothing was read before", done=0)
+        before = self._planner.state_of(self._server) if self._planner else {}
+        armed = Armed(
+            change=self._change,
+            interfaces=", ".join(step.name for step in steps),
+            until=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + self._confirm_within)),
+            default_devices=sorted(self._server.default_devices),
+        )
+        try:
+            self._checkpoint.arm(armed, self._backend, steps, self._confirm_within)
+        except DeviceError as error:
+            raise StepFailed(str(error), done=0) from error
+        try:
+            self._client.carry_out(self._backend, steps)
+            self._wait_until(predict(before, steps), [step.name for step in steps])
+        except DeviceError as error:
+            raise StepFailed(f"{error}; {self._undo(before, steps)}", done=0) from error
+        self.armed = armed
+
+    def confirm(self, change: str) -> State:
+        """Confirm an armed change over what must be a new connection, if the server is as declared; else undo it.
+
+        Raises:
+            DeviceError: why it was not confirmed; the old settings are back, or the message says what is left.
+        """
+        armed = self._checkpoint.armed(change)
+        if armed is None:
+            raise DeviceError("the server has put the old settings back before the confirmation")
+        problem, state = self._problem(armed)
+        if problem:
+            try:
+                self._checkpoint.undo()
+            except DeviceError as error:
+                raise DeviceError(f"{problem}; the old settings could not be put back: {error}") from error
+            raise DeviceError(f"{problem}; the old settings were put back")
+        self._checkpoint.confirm(change)
+        self._checkpoint.clean()
+        return state
+
+    def _problem(self, armed: Armed) -> tuple[str, State]:
+        """What is wrong after the change, or nothing, and what was read."""
+        try:
+            state = self.read()
+            left = self._planner.plan(state) if self._planner else []
+        except (Refused, DeviceError) as error:
+            return str(error), {}
+        if left:
+            return f"interface {left[0].name} is no longer as planned: {left[0].reason}", state
+        lost = sorted(set(armed.default_devices) - self._server.default_devices)
+        return (f"the default route through {lost[0]} is gone", state) if lost else ("", state)
+
+    def _undo(self, before: State, steps: Sequence[Step]) -> str:
+        """Put the old settings back; the report of it as a part of a sentence."""
+        try:
+            self._checkpoint.undo()
+            self._wait_until(before, [step.name for step in steps])
+            self._checkpoint.clean()
+        except DeviceError as error:
+            return f"the old settings could not all be put back: {error}"
+        return "the old settings are back"
+
+    def _wait_until(self, wanted: State, names: Sequence[str]) -> None:
+        """Wait until the named interfaces are as wanted.
+
+        The programs return before the daemons behind them have begun, and what those say of themselves is then still
+        the old state's. So what the kernel shows decides.
+        """
+        seconds = min(30, self._confirm_within // 2)
+        deadline = self._clock() + seconds
+        while True:
+            wrong = _first_difference(self.read(), wanted, names)
+            if not wrong:
+                return
+            if self._clock() >= deadline:
+                raise DeviceError(f"after {seconds} s {wrong}")
+            self._pause(_PAUSE)
+
+    def _refuse_used(self, steps: Sequence[Step]) -> None:
+        if not steps:
+            return
+        links = self._server.links
+        devices = [device_before(step) for step in steps]
+        stack = sorted({*devices, *(lower for device in devices for lower in below(links, device))})
+        uses = self._client.uses(stack)
+        for step, device in zip(steps, devices):
+            words = uses.of(device, links)
+            if words:
+                raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
+
+
+def _first_difference(state: State, wanted: State, names: Sequence[str]) -> str:
+    """The first field that is not as wanted, in words; empty where there is none."""
+    for name in names:
+        there, want = state[KIND].get(name), wanted[KIND].get(name)
+        if want is None and there is not None:
+            return f"interface {name} is still there"
+        changes: dict[str, Any] = changed_fields(there or {}, want or {})
+        if changes.get("device"):
+            return f"interface {name} does not exist"
+        for field, value in changes.items():
+            return f"interface {name}: its {field} is {(there or {}).get(field)!r}, not {value!r}"
+    return ""

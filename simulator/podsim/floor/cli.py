@@ -20,8 +20,8 @@ def main(argv: list[str]) -> int:
     try:
         if options.command == "prerequisites":
             if options.install:
-                prerequisites.install()
-            missing = prerequisites.missing_packages()
+                prerequisites.install(virtual_machines=options.virtual_machines)
+            missing = prerequisites.missing_packages(virtual_machines=options.virtual_machines)
             print("\n".join(missing) if missing else "nothing is missing")
             return 1 if missing else 0
         state = state_directory(options.state)
@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("status", parents=[state], help="show every machine and switch; exit code 1 unless all are up")
     packages = commands.add_parser("prerequisites", help="list the Debian packages that this host lacks")
     packages.add_argument("--install", action="store_true", help="install them with apt-get")
+    packages.add_argument("--virtual-machines", action="store_true", help="also those for machines of the type vm")
     return parser
 
 

@@ -87,12 +87,15 @@ def dhcp_flows(switch: SwitchPlan, floor: Floor) -> list[str]:
     """OpenFlow entries that connect the DHCP server, and nothing else of it, with every port in whichever VLAN."""
     leased = {port.openflow_port: port.mac for port in switch.ports if port.mac in floor.leases}
     server = f"in_port={DHCP_OPENFLOW_PORT}"
+    if not leased:
+        # Somebody else may serve them, over the ordinary VLANs.
+        return [f"priority=900,{server},actions=drop"]
     answer = f"priority=1000,{server},udp,tp_src=67,tp_dst=68"
     everyone = ",".join(f"output:{port}" for port in leased)
     return [
         f"priority=1000,udp,tp_src=68,tp_dst=67,actions=strip_vlan,output:{DHCP_OPENFLOW_PORT}",
         *(f"{answer},dl_dst={mac},actions=output:{port}" for port, mac in leased.items()),
-        *([f"{answer},dl_dst=ff:ff:ff:ff:ff:ff,actions={everyone}"] if leased else []),
+        f"{answer},dl_dst=ff:ff:ff:ff:ff:ff,actions={everyone}",
         f"priority=900,{server},actions=drop",
     ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,6 +59,13 @@ class Controller:
     management: IPv4Address
 
 
+class MachineType(Enum):
+    """What a Poplar server is on the host: a container, or a virtual machine with a kernel of its own."""
+
+    CONTAINER = "container"
+    VIRTUAL_MACHINE = "vm"
+
+
 @dataclass(frozen=True)
 class ServerRnic:
     """One RNIC of a Poplar server, as it left the factory: a MAC and a cable, no address."""
@@ -69,11 +77,12 @@ class ServerRnic:
 
 @dataclass(frozen=True)
 class PoplarServer:
-    """A Poplar server, its management address and its RNICs."""
+    """A Poplar server, its management address, its RNICs, and what it is on the host."""
 
     name: str
     management: IPv4Address
     rnics: tuple[ServerRnic, ...]
+    machine: MachineType
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,13 @@ class IpuMachine:
     mtu: int
 
 
+class Dhcp(Enum):
+    """Who serves the RNICs' addresses: the floor itself in every VLAN, or nobody until somebody does."""
+
+    FACTORY = "factory"
+    NONE = "none"
+
+
 @dataclass(frozen=True)
 class Facts:
     """Everything that stands on the floor."""
@@ -100,6 +116,7 @@ class Facts:
     controllers: tuple[Controller, ...]
     poplar_servers: tuple[PoplarServer, ...]
     ipu_machines: tuple[IpuMachine, ...]
+    dhcp: Dhcp
 
 
 class _At:
@@ -112,16 +129,17 @@ class _At:
     def wrong(self, needed: str) -> FloorError:
         return FloorError(f"{self.place} is {self.value!r}, but it has to be {needed}.")
 
-    def fields(self, *names: str) -> list[_At]:
-        """The values of a mapping that has exactly these keys, in this order."""
+    def fields(self, *names: str, **defaults: Any) -> list[_At]:
+        """The values of a mapping that has exactly these keys, in this order; those with a default may be missing."""
         found = self.named()
         for name in names:
             if name not in found:
                 raise FloorError(f"{self.place} has no `{name}`; it needs {', '.join(names)}.")
+        known = (*names, *defaults)
         for name in found:
-            if name not in names:
-                raise FloorError(f"{self.place} has an unknown key `{name}`; it takes {', '.join(names)}.")
-        return [found[name] for name in names]
+            if name not in known:
+                raise FloorError(f"{self.place} has an unknown key `{name}`; it takes {', '.join(known)}.")
+        return [found.get(name, _At(defaults.get(name), f"{self.place}.{name}")) for name in known]
 
     def named(self) -> dict[str, _At]:
         """The entries of a mapping whose keys are names that the owner chose."""
@@ -156,6 +174,12 @@ class _At:
             raise self.wrong("an MTU from 1280 to 9216 bytes")
         return self.value
 
+    def machine_type(self) -> MachineType:
+        return self.parsed(MachineType, " or ".join(f"`{each.value}`" for each in MachineType))
+
+    def dhcp(self) -> Dhcp:
+        return self.parsed(Dhcp, " or ".join(f"`{each.value}`" for each in Dhcp))
+
     def cable(self, switches: Iterable[str]) -> Cable:
         needed = 'a switch of sim.switches and its port, such as "pod001-tor Ethernet9/1"'
         match = CABLE.fullmatch(self.text(needed, CABLE))
@@ -189,8 +213,8 @@ def read_facts(path: Path) -> Facts:
 
 def facts_from(sim: Any) -> Facts:
     """The facts that a parsed `sim:` section declares."""
-    management, switches, controllers, servers, machines = _At(sim, "sim").fields(
-        "management", "switches", "controllers", "poplar_servers", "ipu_machines"
+    management, switches, controllers, servers, machines, dhcp = _At(sim, "sim").fields(
+        "management", "switches", "controllers", "poplar_servers", "ipu_machines", dhcp=Dhcp.FACTORY.value
     )
     networks, control_node = management.fields("networks", "control_node")
     switch_names = switches.named().keys()
@@ -205,15 +229,19 @@ def facts_from(sim: Any) -> Facts:
         ),
         poplar_servers=tuple(_poplar_server(name, at, switch_names) for name, at in servers.machines()),
         ipu_machines=tuple(_ipu_machine(name, at, switch_names) for name, at in machines.machines()),
+        dhcp=dhcp.dhcp(),
     )
     _refuse_contradictions(facts)
     return facts
 
 
 def _poplar_server(name: str, at: _At, switches: Iterable[str]) -> PoplarServer:
-    management, rnics = at.fields("management", "rnics")
+    management, rnics, machine = at.fields("management", "rnics", machine=MachineType.CONTAINER.value)
     return PoplarServer(
-        name, management.address(), tuple(_server_rnic(rnic, at, switches) for rnic, at in rnics.named().items())
+        name,
+        management.address(),
+        tuple(_server_rnic(rnic, at, switches) for rnic, at in rnics.named().items()),
+        machine.machine_type(),
     )
 
 

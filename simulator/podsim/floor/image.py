@@ -12,6 +12,7 @@ import io
 import platform
 import shlex
 import tarfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from podsim.floor.commands import run
@@ -21,10 +22,14 @@ from podsim.floor.state import StateDirectory
 
 NAME = "localhost/podsim-floor"
 ROOT_FILES = Path(__file__).parent / "rootfs"
+CONTAINER_FILES = {ROOT_FILES: ("**/*",)}
+# What a management server offers to the pod; off until somebody switches it on.
+SERVICES = ("dnsmasq-base", "chrony", "rsyslog")
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "openssh-server"),
     *("python3", "python3-cryptography", "python3-grpcio", "python3-protobuf", "python3-yaml"),
     *("iproute2", "iputils-ping", "ethtool", "busybox", "tcpdump", "iperf3"),
+    *SERVICES,
 )
 # What has no work in a container, or would leave `systemctl is-system-running` at "degraded".
 MASKED_UNITS = (
@@ -66,35 +71,25 @@ def host_sources() -> list[str]:
 
 def tag() -> str:
     """The name and tag of the image that this version of the simulator runs on."""
-    recipe = repr((PACKAGES, MASKED_UNITS, LEFT_OUT, METADATA, REMOVED, host_release()))
-    digest = hashlib.sha256(recipe.encode() + _root_files())
-    return f"{NAME}:{digest.hexdigest()[:12]}"
+    return f"{NAME}:{fingerprint((PACKAGES, MASKED_UNITS, METADATA), root_files(CONTAINER_FILES))}"
+
+
+def fingerprint(recipe: tuple[object, ...], files: bytes) -> str:
+    """A name for what is made by this recipe, with these files, from the host's release."""
+    content = repr((*recipe, LEFT_OUT, REMOVED, host_release())).encode()
+    return hashlib.sha256(content + files).hexdigest()[:12]
 
 
 def build_image(podman: Podman, state: StateDirectory) -> None:
     """Build the image and give it to podman; takes about a minute."""
-    sources = host_sources()
-    files, archive, apt = (state.image / name for name in ("rootfs.tar", "image.tar", "apt.conf"))
-    files.write_bytes(_root_files())
-    # Proxies, retries and checks, as the host's apt has them.
-    apt.write_text(run("apt-config", "dump", "Acquire"), encoding="utf-8")
+    archive = state.image / "image.tar"
+    hooks = (
+        f'chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
+        'chroot "$1" systemctl --quiet disable chrony.service rsyslog.service',
+        'chroot "$1" systemctl --quiet enable power-on.service start-for-devices.service',
+    )
     try:
-        run(
-            "mmdebstrap",
-            "--mode=root",
-            "--variant=minbase",
-            f"--include={','.join(PACKAGES)}",
-            f"--aptopt={apt}",
-            '--aptopt=Apt::Install-Recommends "false"',
-            *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
-            f"--customize-hook=tar-in {shlex.quote(str(files))} /",
-            f'--customize-hook=chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
-            '--customize-hook=chroot "$1" systemctl --quiet enable power-on.service',
-            f'--customize-hook=cd "$1" && rm -f {REMOVED}',
-            host_release(),
-            str(archive),
-            *sources,
-        )
+        install_debian(archive, PACKAGES, root_files(CONTAINER_FILES), hooks, state)
         if earlier := podman.images(NAME):
             podman.run("image", "rm", *earlier)
         podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag())
@@ -102,12 +97,53 @@ def build_image(podman: Podman, state: StateDirectory) -> None:
         archive.unlink(missing_ok=True)
 
 
-def _root_files() -> bytes:
-    """rootfs/ as a tar archive that is owned by root and the same on every machine."""
+def install_debian(
+    target: Path, packages: Iterable[str], files: bytes, hooks: Iterable[str], state: StateDirectory
+) -> None:
+    """A small Debian of the host's release, as a directory or a tar archive.
+
+    Args:
+        target: what to make.
+        packages: what to install beside the essential packages.
+        files: a tar archive that is unpacked into it.
+        hooks: shell commands that find the new system at $1.
+        state: where temporary files may be.
+    """
+    sources = host_sources()
+    overlay, apt = state.image / "rootfs.tar", state.image / "apt.conf"
+    overlay.write_bytes(files)
+    # Proxies, retries and checks, as the host's apt has them.
+    apt.write_text(run("apt-config", "dump", "Acquire"), encoding="utf-8")
+    run(
+        "mmdebstrap",
+        "--mode=root",
+        "--variant=minbase",
+        f"--include={','.join(packages)}",
+        f"--aptopt={apt}",
+        '--aptopt=Apt::Install-Recommends "false"',
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
+        f"--customize-hook=tar-in {shlex.quote(str(overlay))} /",
+        *(f"--customize-hook={hook}" for hook in hooks),
+        f'--customize-hook=cd "$1" && rm -f {REMOVED}',
+        host_release(),
+        str(target),
+        *sources,
+    )
+
+
+def root_files(folders: Mapping[Path, Iterable[str]]) -> bytes:
+    """A tar archive of the files in some folders that match patterns, owned by root and the same on every machine."""
+    found = {
+        str(path.relative_to(folder)): path
+        for folder, patterns in folders.items()
+        for pattern in patterns
+        for path in folder.glob(pattern)
+        if path.is_file()
+    }
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for path in sorted(path for path in ROOT_FILES.rglob("*") if path.is_file()):
-            member = tarfile.TarInfo(str(path.relative_to(ROOT_FILES)))
+        for name, path in sorted(found.items()):
+            member = tarfile.TarInfo(name)
             member.mode = 0o755 if path.read_bytes().startswith(b"#!") else 0o644
             member.size = path.stat().st_size
             with path.open("rb") as content:

@@ -12,7 +12,7 @@ import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
-from podsim.floor import data_plane, dhcp, image, machines, network, switch
+from podsim.floor import data_plane, dhcp, image, machines, network, switch, virtual_machines, vm_image
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import Facts, read_facts
@@ -31,7 +31,7 @@ def up(pods_file: Path, state: StateDirectory, progress: Progress) -> None:
     facts = read_facts(pods_file)
     floor = plan(facts)
     dhcp.server_addresses(floor)
-    refuse_missing()
+    refuse_missing(virtual_machines=bool(floor.virtual_machines))
     with _machine_lock():
         _refuse_other_pod(state, facts)
         network.refuse_overlap(floor.networks)
@@ -64,12 +64,13 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
     if network.owner() != str(state.root):
         return []
     floor = plan(read_facts(state.facts))
-    containers, daemons = Podman(state).containers(), Daemons(state).running()
+    podman, daemons = Podman(state), Daemons(state)
+    running = {*daemons.running(), *machines.running(floor, podman, daemons)}
     rows = []
     for tor in floor.switches:
-        rows.append((tor.name, "ToR switch", _condition(tor.name in daemons, switch.answers(tor)), str(tor.management)))
+        rows.append((tor.name, "ToR switch", _condition(tor.name in running, switch.answers(tor)), str(tor.management)))
     for machine in floor.machines:
-        condition = _condition(containers.get(machine.container) == "running", machines.answers(machine))
+        condition = _condition(machine.name in running, machines.answers(machine))
         addresses = ", ".join(str(address.ip) for address in machine.management)
         rows.append((machine.name, machine.kind.value, condition, addresses))
     return rows
@@ -84,6 +85,9 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
     if not podman.images(tag):
         with progress.step("container image (built once, takes a minute)"):
             image.build_image(podman, state)
+    if floor.virtual_machines and not vm_image.vm_image().directory.exists():
+        with progress.step("virtual machines' image (built once, takes a minute)"):
+            vm_image.build_vm_image(state)
     with progress.step("management network and cables"):
         network.build_management(floor, state)
         network.build_cables(floor)
@@ -94,9 +98,10 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         dhcp.start_dhcp_server(floor, state, daemons)
         switch.start_eos(floor, state, daemons)
     with progress.step(f"starting {len(floor.machines)} machines"):
-        machines.start_machines(floor, tag, podman, state)
+        virtual_machines.start_virtual_machines(floor, state, daemons)
+        machines.start_containers(floor, tag, podman, state)
     with progress.step("waiting until all of them answer"):
-        machines.wait_until_up(floor, podman)
+        machines.wait_until_up(floor, podman, daemons, state)
 
 
 def _refuse_other_pod(state: StateDirectory, facts: Facts) -> None:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machines of the floor as containers: what each one runs, and when it counts as up."""
+"""The machines of the floor: what each container runs, and when a machine counts as up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import podsim
+from podsim.floor.commands import run
+from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
+from podsim.floor.facts import MachineType
 from podsim.floor.plan import Floor, Kind, Machine
 from podsim.floor.podman import STATE_LABEL, Podman
 from podsim.floor.state import StateDirectory
@@ -21,6 +24,7 @@ AGENT_PORT = 8080
 SSH_PORT = 22
 PARALLEL = 6
 BOOT_SECONDS = 90.0
+EMULATED_BOOT_SECONDS = 600.0
 POLL_SECONDS = 0.2
 
 
@@ -42,8 +46,8 @@ def create_arguments(machine: Machine, image: str, state: StateDirectory) -> lis
     return [*arguments, "--systemd", "always", "--volume", identity, image]
 
 
-def start_machines(floor: Floor, image: str, podman: Podman, state: StateDirectory) -> int:
-    """Start every machine that does not run, several at a time; returns how many that were."""
+def start_containers(floor: Floor, image: str, podman: Podman, state: StateDirectory) -> None:
+    """Start every container that does not run, several at a time."""
     states = podman.containers()
 
     def start(machine: Machine) -> None:
@@ -52,26 +56,36 @@ def start_machines(floor: Floor, image: str, podman: Podman, state: StateDirecto
         else:
             podman.run(*create_arguments(machine, image, state))
 
-    missing = [machine for machine in floor.machines if states.get(machine.container) != "running"]
+    missing = [machine for machine in floor.containers if states.get(machine.container) != "running"]
     with ThreadPoolExecutor(PARALLEL) as pool:
         list(pool.map(start, missing))
-    return len(missing)
 
 
-def wait_until_up(floor: Floor, podman: Podman) -> None:
+def running(floor: Floor, podman: Podman, daemons: Daemons) -> set[str]:
+    """The names of the machines that are switched on."""
+    states, processes = podman.containers(), daemons.running()
+    return {
+        *(machine.name for machine in floor.containers if states.get(machine.container) == "running"),
+        *(machine.name for machine in floor.virtual_machines if machine.name in processes),
+    }
+
+
+def wait_until_up(floor: Floor, podman: Podman, daemons: Daemons, state: StateDirectory) -> None:
     """Wait until every agent and every sshd answers and every systemd says `running`."""
-    deadline = time.monotonic() + BOOT_SECONDS
+    start = time.monotonic()
     for machine in floor.machines:
+        virtual = machine.type is MachineType.VIRTUAL_MACHINE
+        limit = EMULATED_BOOT_SECONDS if virtual else BOOT_SECONDS
+        log = str(state.virtual_machine(machine.name, "log")) if virtual else f"`podman logs {machine.container}`"
         while not answers(machine):
-            log = f"see `podman logs {machine.container}`"
-            if podman.containers().get(machine.container) != "running":
-                raise FloorError(f"{machine.name} stopped while it started; {log}.")
-            if time.monotonic() > deadline:
-                raise FloorError(f"{machine.name} does not answer after {BOOT_SECONDS:.0f} s; {log}.")
+            if machine.name not in running(floor, podman, daemons):
+                raise FloorError(f"{machine.name} stopped while it started; see {log}.")
+            if time.monotonic() > start + limit:
+                raise FloorError(f"{machine.name} does not answer after {limit:.0f} s; see {log}.")
             time.sleep(POLL_SECONDS)
     with ThreadPoolExecutor(PARALLEL) as pool:
         hosts = [machine for machine in floor.machines if machine.kind is not Kind.IPU_MACHINE]
-        list(pool.map(lambda machine: _wait_for_systemd(machine, podman), hosts))
+        list(pool.map(lambda machine: _wait_for_systemd(machine, podman, state), hosts))
 
 
 def answers(machine: Machine) -> bool:
@@ -84,10 +98,15 @@ def answers(machine: Machine) -> bool:
     return True
 
 
-def _wait_for_systemd(machine: Machine, podman: Podman) -> None:
+def _wait_for_systemd(machine: Machine, podman: Podman, state: StateDirectory) -> None:
+    def inside(*command: str) -> str:
+        if machine.type is MachineType.VIRTUAL_MACHINE:
+            return run("ssh", "-F", str(state.ssh_config), machine.name, *command)
+        return podman.run("exec", machine.container, *command)
+
     try:
-        podman.run("exec", machine.container, "systemctl", "is-system-running", "--wait")
+        inside("systemctl", "is-system-running", "--wait")
     except FloorError:
-        failed = podman.run("exec", machine.container, "systemctl", "--failed", "--plain", "--no-legend")
+        failed = inside("systemctl", "--failed", "--plain", "--no-legend")
         units = ", ".join(line.split()[0] for line in failed.splitlines())
         raise FloorError(f"{machine.name} booted, but not well; units that failed: {units}.") from None

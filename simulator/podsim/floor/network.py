@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The management network and every machine's cables: one bridge, and a network namespace per machine.
+"""The management network and every machine's cables: one bridge, and a network namespace per container.
 
 The namespaces exist before the containers, so that a machine boots with its cables plugged in and keeps them when it
 is restarted. The switches' ports are in a namespace of their own, because the host would answer ARP on them. Of the
@@ -65,16 +65,23 @@ def build_management(floor: Floor, state: StateDirectory) -> None:
 
 
 def build_cables(floor: Floor) -> None:
-    """A network namespace per machine and for the data plane, with all cables; repeating it changes nothing."""
-    add_namespaces(*(machine.container for machine in floor.machines), DATA_PLANE_NAMESPACE)
+    """A network namespace per container and for the data plane, with all cables; repeating it changes nothing."""
+    add_namespaces(*(machine.container for machine in floor.containers), DATA_PLANE_NAMESPACE)
     existing = _links()
-    for machine in floor.machines:
+    for machine in floor.containers:
         if machine.management_link not in existing:
             _add_management_cable(machine)
         for rnic in machine.rnics:
             add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
             disable_transmit_checksum(rnic.name, machine.container)
         ip_batch(_management_port(machine, floor.networks), machine.container)
+    for machine in floor.virtual_machines:
+        if machine.management_link not in existing:
+            _add_tap(machine.management_link, f"master {MANAGEMENT_BRIDGE}")
+        plugged = _links(DATA_PLANE_NAMESPACE)
+        for rnic in machine.rnics:
+            if rnic.switch_link not in plugged:
+                _add_tap(rnic.switch_link, f"mtu {SWITCH_LINK_MTU}", DATA_PLANE_NAMESPACE)
 
 
 def add_namespaces(*names: str) -> None:
@@ -95,6 +102,12 @@ def add_data_plane_cable(switch_link: str, other_end: str) -> None:
             DATA_PLANE_NAMESPACE,
         )
     disable_transmit_checksum(switch_link, DATA_PLANE_NAMESPACE)
+
+
+def beyond(machine: Machine, networks: Iterable[IPv4Network]) -> list[IPv4Network]:
+    """The management networks in which a machine has no address, but which it reaches all the same."""
+    attached = {address.network for address in machine.management}
+    return [network for network in networks if network not in attached]
 
 
 def disable_transmit_checksum(link: str, namespace: str) -> None:
@@ -120,13 +133,17 @@ def _add_management_cable(machine: Machine) -> None:
 
 
 def _management_port(machine: Machine, networks: Iterable[IPv4Network]) -> list[str]:
-    attached = {address.network for address in machine.management}
     return [
         "link set lo up",
         "link set eth0 up",
         *(f"address replace {address} dev eth0" for address in machine.management),
-        *(f"route replace {network} dev eth0" for network in networks if network not in attached),
+        *(f"route replace {network} dev eth0" for network in beyond(machine, networks)),
     ]
+
+
+def _add_tap(link: str, settings: str, namespace: str | None = None) -> None:
+    """A cable whose other end a virtual machine holds; the host has no IPv6 address on it, so it sends nothing."""
+    ip_batch([f"tuntap add {link} mode tap", f"link set {link} {settings} addrgenmode none up"], namespace)
 
 
 def _links(namespace: str | None = None) -> set[str]:

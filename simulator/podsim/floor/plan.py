@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from podsim.floor.facts import Cable, Facts
+from podsim.floor.facts import Cable, Dhcp, Facts, MachineType
 
 MANAGEMENT_BRIDGE = "ps-mgmt"
 LINK_PREFIX = "ps"
@@ -24,7 +24,7 @@ DHCP_OPENFLOW_PORT = 1
 
 
 class Kind(Enum):
-    """The kinds of machine that stand on the floor as a container."""
+    """The kinds of machine that stand on the floor."""
 
     CONTROLLER = "controller"
     POPLAR_SERVER = "Poplar server"
@@ -44,10 +44,11 @@ class Rnic:
 
 @dataclass(frozen=True)
 class Machine:
-    """One container: its management port `eth0` and its RNICs. The first management address is the one it serves on."""
+    """One machine: its management port `eth0` and its RNICs. The first management address is the one it serves on."""
 
     name: str
     kind: Kind
+    type: MachineType
     management: tuple[IPv4Interface, ...]
     management_link: str
     management_mac: str | None
@@ -95,6 +96,16 @@ class Floor:
     machines: tuple[Machine, ...]
 
     @property
+    def containers(self) -> tuple[Machine, ...]:
+        """The machines that share the host's kernel."""
+        return tuple(machine for machine in self.machines if machine.type is MachineType.CONTAINER)
+
+    @property
+    def virtual_machines(self) -> tuple[Machine, ...]:
+        """The machines that have a kernel of their own."""
+        return tuple(machine for machine in self.machines if machine.type is MachineType.VIRTUAL_MACHINE)
+
+    @property
     def leases(self) -> dict[str, IPv4Interface]:
         """The address that DHCP gives to each RNIC, by MAC."""
         return {rnic.mac: rnic.lease for machine in self.machines for rnic in machine.rnics if rnic.lease}
@@ -116,17 +127,20 @@ def plan(facts: Facts) -> Floor:
         addresses: tuple[IPv4Address, ...],
         rnics: tuple[Rnic, ...],
         mac: str | None = None,
+        machine_type: MachineType = MachineType.CONTAINER,
     ) -> None:
         management = tuple(_on_network(address, networks) for address in addresses)
-        machines.append(Machine(name, kind, management, f"{LINK_PREFIX}m{len(machines) + 1}", mac, rnics))
+        link = f"{LINK_PREFIX}m{len(machines) + 1}"
+        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics))
 
     for controller in facts.controllers:
         add(controller.name, Kind.CONTROLLER, (controller.management,), ())
     for server in facts.poplar_servers:
         rnics = tuple(Rnic(rnic.name, rnic.mac, switch_link(rnic.cable)) for rnic in server.rnics)
-        add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics)
+        add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics, machine_type=server.machine)
     for machine in facts.ipu_machines:
-        rnic = Rnic("rnic0", machine.rnic_mac, switch_link(machine.cable), machine.lease, machine.mtu)
+        lease = machine.lease if facts.dhcp is Dhcp.FACTORY else None
+        rnic = Rnic("rnic0", machine.rnic_mac, switch_link(machine.cable), lease, machine.mtu)
         addresses = (machine.gateway_address, machine.bmc_address)
         add(machine.name, Kind.IPU_MACHINE, addresses, (rnic,), machine.gateway_mac)
 

@@ -25,19 +25,26 @@ PROGRAMS = {
     "util-linux": "nsenter",
     "openssh-client": "ssh",
 }
+# Only for machines that are declared as virtual machines.
+VIRTUAL_MACHINE_PROGRAMS = {"qemu-system-x86": "qemu-system-x86_64", "qemu-utils": "qemu-img", "e2fsprogs": "mke2fs"}
 
 
-def missing_packages() -> list[str]:
-    """The Debian packages that the floor needs and this host lacks."""
+def missing_packages(*, virtual_machines: bool) -> list[str]:
+    """The Debian packages that the floor, without or with virtual machines, needs and this host lacks."""
     programs = {**PROGRAMS, container_runtime(): container_runtime()}
+    if virtual_machines:
+        programs |= VIRTUAL_MACHINE_PROGRAMS
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return [package for package, program in programs.items() if shutil.which(program, path=path) is None]
 
 
-def refuse_missing() -> None:
+def refuse_missing(*, virtual_machines: bool) -> None:
     """Refuse to start on a host that lacks a package, or without root."""
-    if missing := missing_packages():
-        raise FloorError(f"missing on this host: {', '.join(missing)}; run `podsim prerequisites --install` as root.")
+    if virtual_machines and platform.machine() != "x86_64":
+        raise FloorError(f"virtual machines need an x86-64 host, and this one is {platform.machine()}.")
+    if missing := missing_packages(virtual_machines=virtual_machines):
+        how = "podsim prerequisites --install" + (" --virtual-machines" if virtual_machines else "")
+        raise FloorError(f"missing on this host: {', '.join(missing)}; run `{how}` as root.")
     require_root()
 
 
@@ -47,9 +54,9 @@ def require_root() -> None:
         raise FloorError("the simulated pod needs root for its networks and containers; repeat the command with sudo.")
 
 
-def install() -> None:
+def install(*, virtual_machines: bool) -> None:
     """Install what is missing with apt-get, which shows its own progress and waits for another one to finish."""
-    missing = missing_packages()
+    missing = missing_packages(virtual_machines=virtual_machines)
     if not missing:
         return
     require_root()

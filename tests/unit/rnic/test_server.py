@@ -82,4 +82,4 @@ def test_management_includes_what_lies_below() -> None:
     assert reasons.keys() == {"br0", "bond0.3", "bond0", "eno1", "eno2", "eno3"}
     assert reasons["br0"] == "carries this SSH connection"
     assert reasons["eno3"] == "carries the default route"
-    assert reasons["eno1"].startswith("is below bond0")
+    assert reasons["eno1"] == "is below br0, which carries this SSH connection"

@@ -1,39 +1,46 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is refused on a server, what is put back after a failure, and how many programs a run costs."""
+"""What a run makes of a server with each back end, and how many programs it costs."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused, converge
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused, converge
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.networkd import Networkd
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
-from tests.unit.rnic.tiny_server import Nic, TinyServer
+from tests.unit.rnic.runs import (
+    changed,
+    checkpoint_on,
+    client_of,
+    confirmed,
+    networkd_server,
+    persistent,
+    running,
+    server_with,
+)
+from tests.unit.rnic.tiny_server import TinyServer
 
 MAC = "04:3f:72:00:01:02"
 FILE = "/etc/systemd/network/50-ipu-rnic0.network"
 WANTED = {"name": "rnic0", "addresses": ["10.5.1.101/16"], "mtu": 9000}
+BOND = [
+    {"name": "rnic0"},
+    {"name": "rnic1"},
+    {"name": "bond0", "type": "bond", "members": ["rnic0", "rnic1"], "mode": "802.3ad", "mtu": 9000},
+]
+VLAN = {"name": "tenant", "type": "vlan", "parent": "rnic0", "vlan_id": 101, "addresses": ["10.7.1.1/16"]}
+FUNCTIONS = [{"index": 0, "mac": "02:00:00:00:01:00", "vlan": 101}, {"index": 1, "mac": "02:00:00:00:01:01"}]
+backends = pytest.mark.parametrize("backend", sorted(BACKENDS))
 
 
-@pytest.fixture
-def server() -> TinyServer:
-    return TinyServer({"eno1": Nic("d0:94:66:00:00:01", addresses=["10.3.1.101/24"]), "rnic0": Nic(MAC)})
-
-
-def run(server: TinyServer, *options: dict[str, Any], check_mode: bool = False) -> Outcome:
-    backend = Networkd(server.run, server.files, frozenset({"10.3.1.101"}), clock=server.clock, pause=server.pause)
-    session = Session(backend, interfaces_from(options))
-    return converge(session.read, session.plan, session.apply, check_mode)
-
-
-def test_file_as_a_person_finds_it(server: TinyServer) -> None:
-    run(server, {**WANTED, "mac": MAC, "description": "IPU data plane"})
+def test_file_as_a_person_finds_it() -> None:
+    server = networkd_server()
+    confirmed(server, [{**WANTED, "mac": MAC, "description": "IPU data plane"}])
     assert server.files.files[FILE].content == (
         "# Written by ipu.pod.rnic_network, which overwrites what is changed here by hand.\n"
         "\n[Match]\nMACAddress=04:3f:72:00:01:02\nType=ether\n"
@@ -43,115 +50,137 @@ def test_file_as_a_person_finds_it(server: TinyServer) -> None:
     )
 
 
-def test_addresses_stay_while_only_the_file_changes(server: TinyServer) -> None:
-    """``networkctl reconfigure`` would take the addresses away from under running jobs."""
-    run(server, WANTED)
-    server.calls.clear()
-    outcome = run(server, {**WANTED, "description": "IPU data plane"})
-    assert [(step.reason, step.risk) for step in outcome.steps] == [("file is not as wanted", "none")]
-    assert ["networkctl", "reload"] in server.calls
-    assert ["networkctl", "reconfigure", "rnic0"] not in server.calls
+@backends
+def test_vlan_comes_and_goes(backend: str) -> None:
+    server = server_with(backend)
+    confirmed(server, [WANTED])
+    before, files = running(server), persistent(server)
+    outcome = confirmed(server, [WANTED, VLAN])
+    assert [(step.action, step.name, step.risk) for step in outcome.steps] == [("create", "tenant", "none")]
+    tenant = server.nics["tenant"]
+    assert (tenant.parent, tenant.vlan_id, tenant.mtu, tenant.up) == ("rnic0", 101, 9000, True)
+    assert tenant.addresses == ["10.7.1.1/16"]
+    outcome = confirmed(server, [{"name": "rnic0"}, {"name": "tenant", "type": "vlan", "state": "absent"}])
+    assert [(step.action, step.name, step.risk) for step in outcome.steps] == [("remove", "tenant", "destructive")]
+    assert (running(server), persistent(server)) == (before, files)
 
 
-def test_no_change_costs_five_programs(server: TinyServer) -> None:
-    run(server, WANTED)
-    server.calls.clear()
-    assert not run(server, WANTED).changed
-    assert len(server.calls) == 5
+@backends
+def test_bond_comes_and_goes(backend: str) -> None:
+    server = server_with(backend)
+    confirmed(server, BOND)
+    assert {server.nics[name].master for name in ("rnic0", "rnic1")} == {"bond0"}
+    assert {server.nics[name].mtu for name in ("rnic0", "rnic1", "bond0")} == {9000}
+    confirmed(server, [*BOND[:2], {"name": "bond0", "type": "bond", "state": "absent"}])
+    assert {server.nics[name].master for name in ("rnic0", "rnic1")} == {None}
+    assert "bond0" not in server.nics
+    assert not [path for path in persistent(server) if "bond0" in path]
 
 
-def other_file_first(server: TinyServer) -> None:
-    server.files.files["/run/systemd/network/10-netplan-rnic0.network"] = File("[Match]\nName=rnic*\n")
-    server.reload()
+@backends
+def test_a_reboot_keeps_everything(backend: str) -> None:
+    server = server_with(backend)
+    server.sysfs.limits = {"rnic0": 4}
+    options = [{**WANTED, "virtual_functions": FUNCTIONS}, VLAN]
+    outcome = confirmed(server, options)
+    server.reboot()
+    assert changed(server, options, check_mode=True).steps == []
+    assert changed(server, options, check_mode=True).after == outcome.after
 
 
-def file_of_others(server: TinyServer) -> None:
-    server.files.files[FILE] = File("[Match]\nName=rnic0\n")
+@backends
+def test_missing_device_or_missing_file_alone_is_drift(backend: str) -> None:
+    server = server_with(backend)
+    confirmed(server, [WANTED, VLAN])
+    server.kernel.delete("tenant")
+    assert [step.name for step in confirmed(server, [WANTED, VLAN]).steps] == ["tenant"]
+    assert server.nics["tenant"].addresses == ["10.7.1.1/16"]
+    path = next(path for path in server.files.files if "tenant" in path and path.startswith("/etc"))
+    server.files.remove(path)
+    assert f"{path} is missing" in confirmed(server, [WANTED, VLAN]).steps[0].reason
+    assert path in server.files.files
 
 
-def same_mac(server: TinyServer) -> None:
-    server.nics["rnic1"] = Nic(MAC)
+def test_virtual_functions_run_and_are_made_at_boot() -> None:
+    server = networkd_server()
+    server.sysfs.limits = {"rnic0": 4}
+    confirmed(server, [{"name": "rnic0", "virtual_functions": FUNCTIONS}])
+    assert [(f["mac"], f["vlan"], f["trust"], f["spoof_check"]) for f in server.nics["rnic0"].functions] == [
+        ("02:00:00:00:01:00", 101, False, True),
+        ("02:00:00:00:01:01", 0, False, True),
+    ]
+    assert server.systemd.is_enabled("ipu-vf-rnic0.service")
+    server.files.remove("/etc/systemd/system/multi-user.target.wants/ipu-vf-rnic0.service")
+    assert confirmed(server, [{"name": "rnic0"}]).steps[0].reason.endswith("ipu-vf-rnic0.service is missing")
+    confirmed(server, [{"name": "rnic0", "virtual_functions": []}])
+    assert server.nics["rnic0"].functions == []
+    assert not server.systemd.is_enabled("ipu-vf-rnic0.service")
 
 
-def bond_port(server: TinyServer) -> None:
-    server.nics["rnic0"].master = "bond0"
-
-
-def dhcp(server: TinyServer) -> None:
-    server.nics["rnic0"].addresses = server.nics["rnic0"].dynamic = ["10.5.9.9/16"]
-
-
-def networkd_stopped(server: TinyServer) -> None:
-    server.networkd_runs = False
-
-
-def as_it_is(server: TinyServer) -> None:
-    """Nothing special about the server."""
-
-
-@pytest.mark.parametrize(
-    ("arrange", "options", "message"),
-    [
-        (
-            as_it_is,
-            {"name": "rnic7"},
-            "no NIC with name rnic7; its NICs are: eno1 (d0:94:66:00:00:01), rnic0 (",
-        ),
-        (as_it_is, {"name": "x", "mac": "04:3f:72:00:01:99"}, "no NIC with MAC 04:3f:72:00:01:99"),
-        (same_mac, {"name": "rnic0", "mac": MAC}, "is found on rnic0 and rnic1; declare the interface by name"),
-        (as_it_is, {"name": "rnic0", "mtu": 10000}, "mtu 10000 is not possible on rnic0, which takes 68 to 9978"),
-        (as_it_is, {"name": "eno1"}, "interface eno1: eno1 carries this SSH connection and is never changed"),
-        (as_it_is, {"name": "rnic0", "addresses": ["10.3.1.101/16"]}, "has 10.3.1.101 on eno1 already"),
-        (bond_port, {"name": "rnic0"}, "rnic0 is a port of bond0"),
-        (dhcp, {"name": "rnic0"}, "rnic0 has 10.5.9.9/16 from DHCP or a router; declare its addresses"),
-        (other_file_first, WANTED, "/run/systemd/network/10-netplan-rnic0.network already configures rnic0"),
-        (file_of_others, WANTED, f"{FILE} was not written by this collection; move it away"),
-        (networkd_stopped, WANTED, "systemd-networkd is not running on this server; start it with"),
-    ],
-)
-def test_refused_and_nothing_touched(
-    server: TinyServer, arrange: Callable[[TinyServer], None], options: dict[str, Any], message: str
-) -> None:
-    arrange(server)
-    files = dict(server.files.files)
-    with pytest.raises(Refused) as refused:
-        run(server, options)
-    assert message in str(refused.value)
-    assert server.files.files == files
-    assert not any(call[:2] in (["networkctl", "reload"], ["networkctl", "reconfigure"]) for call in server.calls)
-
-
-def test_default_route_is_management_too(server: TinyServer) -> None:
-    server.default_device = "rnic0"
-    with pytest.raises(Refused, match="rnic0 carries the default route and is never changed"):
-        run(server, WANTED)
-
-
-def test_a_file_that_networkd_prefers_after_all_ends_in_the_old_settings(server: TinyServer) -> None:
-    """Somebody put it there, but networkd did not know it yet."""
-    other = "/etc/systemd/network/10-site.network"
-    server.files.files[other] = File("[Match]\nName=rnic0\n")
-    outcome = run(server, WANTED)
-    assert f"its network_file is '{other}', not '{FILE}'; the old settings are back" in str(outcome.failure)
-    assert set(server.files.files) == {other}
+def test_replaced_gives_the_defaults_to_what_is_not_declared() -> None:
+    server = networkd_server()
+    confirmed(server, [{**WANTED, "description": "IPU data plane"}])
+    confirmed(server, [{"name": "rnic0"}], replaced=True)
     assert (server.nics["rnic0"].mtu, server.nics["rnic0"].addresses) == (1500, [])
+    assert "Description" not in server.files.files[FILE].content
 
 
-def test_a_failure_stops_before_the_next_interface(server: TinyServer) -> None:
-    server.nics["rnic1"] = Nic("04:3f:72:00:01:03")
-    server.refused_mtus = {9000}
-    result = run(server, WANTED, {"name": "rnic1", "mtu": 4200}).result()
-    assert result["failed_step"]["error"] == (
-        "interface rnic0: after 30 s its mtu is 1500, not 9000; the old settings are back"
-    )
-    assert [step["name"] for step in result["not_tried"]] == ["rnic1"]
-    assert result["after"] == result["before"]
-    assert not result["changed"]
+def test_addresses_stay_while_only_the_file_changes() -> None:
+    """``networkctl reconfigure`` would take the addresses away from under running jobs."""
+    server = networkd_server()
+    confirmed(server, [WANTED])
+    server.calls.clear()
+    outcome = confirmed(server, [{**WANTED, "description": "IPU data plane"}])
+    assert [(step.reason, step.risk) for step in outcome.steps] == [("its files are not as wanted", "none")]
+    assert ["networkctl", "reload"] in server.calls
+    assert not [call for call in server.calls if call[:2] == ["networkctl", "reconfigure"]]
+
+
+@pytest.mark.parametrize(("backend", "programs"), [("networkd", 5), ("netplan", 5), ("networkmanager", 6)])
+def test_programs_of_a_run_without_change(backend: str, programs: int) -> None:
+    server = server_with(backend)
+    confirmed(server, [WANTED])
+    server.calls.clear()
+    assert not changed(server, [WANTED]).changed
+    assert len(server.calls) == programs
+
+
+def test_netplans_files_are_readable_by_root_only() -> None:
+    server = server_with("netplan")
+    confirmed(server, [WANTED])
+    assert server.files.files["/etc/netplan/60-ipu-rnic0.yaml"].mode == "0600"
+
+
+def test_what_others_edited_and_did_not_apply_is_not_applied_for_them() -> None:
+    server = server_with("netplan")
+    edited = "network:\n  version: 2\n  ethernets:\n    eno1:\n      addresses: [10.9.9.9/24]\n"
+    server.files.write("/etc/netplan/50-site.yaml", File(edited, mode="0600"))
+    with pytest.raises(Refused, match=r"netplan would also change /run/systemd/network/10-netplan-eno1.network"):
+        changed(server, [WANTED])
+    assert server.nics["eno1"].addresses == ["10.3.1.101/24"]
+
+
+def test_check_mode_before_the_same_run_starts_networkd() -> None:
+    server = networkd_server()
+    server.networkd.runs = False
+    session = Session(client_of(server), checkpoint_on(server), interfaces_from([WANTED]), "auto", may_be_stopped=True)
+    foretold = converge(session.read, session.plan, session.apply, check_mode=True)
+    server.networkd.runs = True
+    assert confirmed(server, [WANTED]).result() == foretold.result()
+
+
+@pytest.mark.parametrize("seconds", [19, 3601])
+def test_a_time_for_the_confirmation_that_cannot_be_meant(seconds: int) -> None:
+    server = networkd_server()
+    with pytest.raises(Refused, match=f"confirm_within: {seconds} seconds is no useful time .*; give 20 to 3600"):
+        Session(client_of(server), checkpoint_on(server), [], "auto", confirm_within=seconds)
 
 
 def test_missing_program_is_an_error() -> None:
     def no_program(argv: list[str]) -> tuple[int, str, str]:
         raise FileNotFoundError(2, "No such file or directory", argv[0])
 
-    with pytest.raises(DeviceError, match="systemctl could not be run on this server: No such file or directory"):
-        Networkd(no_program, TinyServer({}).files).survey([])
+    server = TinyServer({})
+    client = Client(Programs(no_program), server.files, server.sysfs, frozenset())
+    with pytest.raises(DeviceError, match="ip could not be run on this server: No such file or directory"):
+        client.survey([])

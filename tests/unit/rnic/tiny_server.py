@@ -1,185 +1,177 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A server in memory: its kernel, systemd-networkd and files, behind the programs that the collection runs there.
+"""A server in memory: kernel, systemd, systemd-networkd, netplan, NetworkManager and files, behind their programs.
 
-It reads .network files by itself, and does what systemd 252 was seen to do: a reload configures the interfaces whose
-file is new, changed or gone; a reconfigure takes the addresses away first.
+Every program takes exactly the arguments that are used, and refuses all others.
 """
 
 from __future__ import annotations
 
-import fnmatch
-import ipaddress
+import contextlib
 import json
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+import re
+from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
+from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function, Sysfs
+from tests.unit.rnic.memory_files import MemoryFiles
+from tests.unit.rnic.tiny_kernel import Nic, Refusal, TinyKernel
+from tests.unit.rnic.tiny_network_manager import TinyNetworkManager
+from tests.unit.rnic.tiny_networkd import TinyNetplan, TinyNetworkd
+from tests.unit.rnic.tiny_systemd import TinySystemd
+
+__all__ = ["Killed", "MemoryFiles", "MemorySysfs", "Nic", "TinyServer"]
 
 
-class MemoryFiles(Files):
-    def __init__(self, **content: File) -> None:
+class Killed(BaseException):
+    """The process that changes the server is gone in the middle."""
+
+
+class MemorySysfs(Sysfs):
+    def __init__(self) -> None:
         super().__init__("/nowhere")
-        self.files = dict(content)
+        self.pci: dict[str, str] = {}
+        self.rdma: list[str] = []
+        self.limits: dict[str, int] = {}
+        self.taken: dict[str, list[Function]] = {}
 
-    def names(self, directory: str) -> list[str]:
-        return sorted(PurePosixPath(path).name for path in self.files if str(PurePosixPath(path).parent) == directory)
+    def pci_addresses(self) -> dict[str, str]:
+        return self.pci
 
-    def read(self, path: str) -> File | None:
-        return self.files.get(path)
+    def rdma_devices(self) -> list[str]:
+        return self.rdma
 
-    def write(self, path: str, file: File) -> None:
-        self.files[path] = file
+    def max_virtual_functions(self) -> dict[str, int]:
+        return self.limits
 
-    def remove(self, path: str) -> None:
-        self.files.pop(path, None)
-
-
-@dataclass
-class Nic:
-    mac: str
-    mtu: int = 1500
-    up: bool = True
-    addresses: list[str] = field(default_factory=list)
-    max_mtu: int = 9978
-    kind: str | None = None
-    master: str | None = None
-    parent: str | None = None
-    dynamic: list[str] = field(default_factory=list)
-    network_file: str | None = None
-
-    def described(self, name: str) -> dict[str, object]:
-        entry: dict[str, object] = {
-            "ifname": name,
-            "flags": ["BROADCAST", "UP"] if self.up else ["BROADCAST"],
-            "mtu": self.mtu,
-            "address": self.mac,
-            "min_mtu": 68,
-            "max_mtu": self.max_mtu,
-            "addr_info": [self._info(address) for address in self.addresses],
-        }
-        kind = {"info_kind": self.kind} if self.kind else None
-        optional = {"linkinfo": kind, "master": self.master, "link": self.parent}
-        return {**entry, **{key: value for key, value in optional.items() if value}}
-
-    def _info(self, address: str) -> dict[str, object]:
-        interface = ipaddress.ip_interface(address)
-        info: dict[str, object] = {"local": str(interface.ip), "prefixlen": interface.network.prefixlen}
-        return {**info, "scope": "global", **({"dynamic": True} if address in self.dynamic else {})}
+    def functions(self, device: str) -> list[Function]:
+        return self.taken.get(device, [])
 
 
 class TinyServer:
-    """Runs programs; ``refused_mtus`` are those that its NICs claim to take, but do not."""
+    """Runs programs; ``refused_mtus`` are those that its NICs claim to take, but do not.
+
+    ``killed_at`` is the number of the call at which whoever called is gone.
+    """
 
     def __init__(self, nics: dict[str, Nic], files: dict[str, File] | None = None) -> None:
-        self.nics = nics
+        self.kernel = TinyKernel(nics)
+        self.nics = self.kernel.nics
         self.files = MemoryFiles(**(files or {}))
-        self.default_device = "eno1"
-        self.networkd_runs = True
-        self.refused_mtus: set[int] = set()
+        self.sysfs = MemorySysfs()
+        self.networkd = TinyNetworkd(self.kernel, self.files)
+        self.netplan = TinyNetplan(self.files)
+        self.network_manager = TinyNetworkManager(self.kernel, self.files)
+        self.systemd = TinySystemd(self.files, self._program, self.networkd.settle)
+        self.queue_pairs: list[dict[str, Any]] | None = []
+        self.rdma_links: list[dict[str, Any]] = []
         self.calls: list[list[str]] = []
-        self.now = 0.0
-        self._loaded: dict[str, str] = {}
-        self.reload()
+        self.killed_at: int | None = None
+        self.networkd.reload()
+
+    @property
+    def refused_mtus(self) -> set[int]:
+        return self.kernel.refused_mtus
+
+    @refused_mtus.setter
+    def refused_mtus(self, mtus: set[int]) -> None:
+        self.kernel.refused_mtus = mtus
+
+    @property
+    def netplan_is_used(self) -> bool:
+        return bool(self.files.names("/etc/netplan"))
 
     def clock(self) -> float:
-        return self.now
+        return self.systemd.now
 
     def pause(self, seconds: float) -> None:
-        self.now += seconds
+        self.systemd.pass_time(seconds)
 
     def run(self, argv: list[str]) -> tuple[int, str, str]:
+        """A program, as the collection runs it."""
+        if self.killed_at is not None and len(self.calls) >= self.killed_at:
+            raise Killed
         self.calls.append(argv)
-        if argv == ["systemctl", "is-active", "--quiet", "systemd-networkd"]:
-            return 0 if self.networkd_runs else 3, "", ""
-        answer = self._answer(argv)
-        if answer is None and not self._done(argv):
-            return 1, "", f"unknown command: {' '.join(argv)}"
-        return 0, answer or "", ""
+        if argv[:2] == ["systemctl", "is-active"]:
+            self.systemd.services = {
+                "systemd-networkd": self.networkd.runs,
+                "NetworkManager": self.network_manager.runs,
+            }
+            units = [word for word in argv[2:] if not word.startswith("-")]
+            states = self.systemd.states(units)
+            return 0 if "active" in states else 3, "\n".join(states) + "\n", ""
+        try:
+            return 0, self._program(argv), ""
+        except Refusal as error:
+            return 1, "", str(error)
 
-    def _answer(self, argv: list[str]) -> str | None:
-        """What a program that only looks says."""
-        match argv:
-            case ["ip", "-details", "-json", "address", "show"]:
-                return json.dumps([nic.described(name) for name, nic in self.nics.items()])
-            case ["ip", "-details", "-json", "address", "show", "dev", name]:
-                return json.dumps([self.nics[name].described(name)])
-            case ["ip", "-4", "-json", "route", "show", "default"]:
-                return json.dumps([{"dst": "default", "dev": self.default_device}])
-            case ["ip", "-6", "-json", "route", "show", "default"]:
-                return ""
-            case ["networkctl", "status", *names]:
-                return "".join(self._status(name) for name in names)
-        return None
+    def reboot(self) -> None:
+        """Everything that is not in a file is forgotten; services start in their order."""
+        self.systemd.boot()
+        for name, nic in list(self.nics.items()):
+            if nic.kind:
+                del self.nics[name]
+            elif name != "eno1":
+                nic.mtu, nic.up, nic.addresses, nic.functions, nic.master = 1500, False, [], [], None
+        enabled = self.files.names("/etc/systemd/system/multi-user.target.wants")
+        # It wants to run before the network.
+        for unit in sorted(enabled, key=lambda unit: unit != "ipu-rnic-undo.service"):
+            if self.systemd.is_enabled(unit):
+                self.systemd.start(unit)
+        with contextlib.suppress(Refusal):
+            self.netplan.generate()
+        self.networkd.used, self.networkd.failed = {}, set()
+        if self.networkd.runs:
+            self.networkd.reload()
+        if self.network_manager.runs:
+            self.network_manager.boot()
 
-    def _done(self, argv: list[str]) -> bool:
-        """Do what a program does; whether there is such a program."""
-        match argv:
-            case ["networkctl", "reload"]:
-                self.reload()
-            case ["networkctl", "reconfigure", name]:
-                self.nics[name].addresses = []
-                self._configure(name)
-            case ["ip", "link", "set", "dev", name, "mtu", mtu]:
-                self.nics[name].mtu = int(mtu)
-            case ["ip", "link", "set", "dev", name, "up" | "down" as way]:
-                self.nics[name].up = way == "up"
-            case ["ip", "address", "add", address, "dev", name]:
-                self.nics[name].addresses.append(address)
-            case ["ip", "address", "del", address, "dev", name]:
-                self.nics[name].addresses.remove(address)
-            case [program, *_]:
-                return program.endswith("/systemd-networkd-wait-online")
-        return True
-
-    def reload(self) -> None:
-        """Load the files and configure the NICs whose file is new, changed or gone."""
-        old = self._loaded
-        self._loaded = {
-            path: file.content
-            for path, file in sorted(self.files.files.items(), key=lambda item: PurePosixPath(item[0]).name)
-            if path.endswith(".network")
+    def _program(self, argv: list[str]) -> str:
+        programs = {
+            "ip": self.kernel.ip,
+            "networkctl": self.networkd.networkctl,
+            "nmcli": self.network_manager.nmcli,
+            "systemctl": self.systemd.systemctl,
+            "systemd-run": self.systemd.systemd_run,
+            "netplan": self.netplan.netplan,
+            "rdma": self._rdma,
+            "rm": self._rm,
         }
-        for name, nic in self.nics.items():
-            path = self._file_for(name)
-            if path != nic.network_file or (path and old.get(path) != self._loaded[path]):
-                self._configure(name)
+        if argv[0] in programs:
+            return programs[argv[0]](argv[1:])
+        if argv[:2] == ["sh", "-c"]:
+            self._set_function_count(argv[2])
+        elif argv[:4] != ["install", "-d", "-m", "0700"]:
+            raise FileNotFoundError(2, "No such file or directory", argv[0])
+        return ""
 
-    def _configure(self, name: str) -> None:
-        nic = self.nics[name]
-        nic.network_file = self._file_for(name)
-        if nic.network_file is None:
-            return
-        settings = _settings(self._loaded[nic.network_file])
-        mtus = settings.get("Link.MTUBytes", [])
-        if mtus and int(mtus[-1]) not in self.refused_mtus:
-            nic.mtu = int(mtus[-1])
-        nic.addresses = settings.get("Network.Address", [])
-        nic.up = True
+    def _rdma(self, words: list[str]) -> str:
+        if self.queue_pairs is None:
+            raise FileNotFoundError(2, "No such file or directory", "rdma")
+        answers = {
+            ("-json", "link", "show"): self.rdma_links,
+            ("-json", "resource", "show", "qp"): self.queue_pairs,
+        }
+        return json.dumps(answers[tuple(words)])
 
-    def _file_for(self, name: str) -> str | None:
-        for path, text in self._loaded.items():
-            settings = _settings(text)
-            macs = settings.get("Match.MACAddress", [])
-            names = settings.get("Match.Name", [])
-            ether = settings.get("Match.Type", ["ether"]) == ["ether"] and self.nics[name].kind != "vlan"
-            named = any(fnmatch.fnmatch(name, pattern) for pattern in names)
-            if (ether and macs == [self.nics[name].mac]) or (not macs and named):
-                return path
-        return None
+    def _rm(self, words: list[str]) -> str:
+        match words:
+            case ["-f", path]:
+                self.files.remove(path)
+            case ["-r" | "-rf", directory]:
+                for path in [path for path in self.files.files if path.startswith(directory + "/")]:
+                    self.files.remove(path)
+            case _:
+                raise Refusal(f"rm does not know: {words}")
+        return ""
 
-    def _status(self, name: str) -> str:
-        number = list(self.nics).index(name) + 2
-        return f"● {number}: {name}\n      Link File: n/a\n   Network File: {self.nics[name].network_file or 'n/a'}\n\n"
-
-
-def _settings(text: str) -> dict[str, list[str]]:
-    settings: dict[str, list[str]] = {}
-    section = ""
-    for line in text.splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif "=" in line and not line.startswith("#"):
-            key, value = line.split("=", 1)
-            settings.setdefault(f"{section}.{key}", []).append(value)
-    return settings
+    def _set_function_count(self, command: str) -> None:
+        found = re.fullmatch(
+            r"grep -qx (\d+) (/sys/class/net/(\w+)/device/sriov_numvfs)"
+            r" \|\| \{ echo 0 > \2 && echo \1 > \2; \}",
+            command,
+        )
+        assert found, command
+        if int(found[1]) > self.sysfs.limits.get(found[3], 0):
+            raise Refusal("write error: Numerical result out of range")
+        self.kernel.set_function_count(found[3], int(found[1]))

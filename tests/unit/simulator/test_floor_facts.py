@@ -99,6 +99,7 @@ def test_only_the_sim_section_is_read(tmp_path: Path) -> None:
             100,
             "sim.switches.pod001-tor has an unknown key `speed`; it takes management.",
         ),
+        ("dhcp", "somebody", "sim.dhcp is 'somebody', but it has to be `factory` or `none`."),
         ("controllers", None, "sim.controllers is None, but it has to be a mapping."),
         ("management.networks", [], "sim.management.networks is [], but it has to be a list with at least one entry."),
     ],

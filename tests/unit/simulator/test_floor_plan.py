@@ -8,11 +8,12 @@ from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 
 import pytest
+import yaml
 
 from podsim.floor.data_plane import dhcp_flows
 from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import read_facts
+from podsim.floor.facts import facts_from, read_facts
 from podsim.floor.machines import create_arguments
 from podsim.floor.plan import Floor, Kind, Machine, plan
 from podsim.floor.state import StateDirectory
@@ -61,6 +62,14 @@ def test_dhcp_knows_the_ipu_machines_and_nothing_else(floor: Floor) -> None:
     assert [line for line in lines if line.startswith("dhcp-range=")] == ["dhcp-range=10.5.0.0,static,255.255.0.0,1h"]
     # Present without a value: not even the defaults are sent.
     assert {"port=0", "dhcp-option=option:router", "dhcp-option=option:dns-server"} <= set(lines)
+
+
+def test_without_factory_dhcp_the_switch_forwards_what_others_serve() -> None:
+    sim = yaml.safe_load(PODS_FILE.read_text(encoding="utf-8"))["sim"]
+    floor = plan(facts_from({**sim, "dhcp": "none"}))
+    assert floor.leases == {}
+    assert server_addresses(floor) == []
+    assert dhcp_flows(floor.switches[0], floor) == ["priority=900,in_port=1,actions=drop"]
 
 
 def test_the_dhcp_server_takes_no_leased_address(floor: Floor) -> None:

@@ -1,0 +1,266 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One server: looks at its interfaces, and makes them what a plan says. Decides nothing."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from .._host.files import File, Files, NotPlain
+from .._plan.converge import DeviceError, Refused
+from .._plan.steps import Step
+from . import netplan, virtual_functions
+from .declared import Interface
+from .owner import BACKENDS, claim_of
+from .profile import Backend
+from .programs import Programs
+from .server import (
+    Link,
+    Server,
+    default_devices_from,
+    links_from,
+    network_files_from,
+    profile_files_from,
+    unmanaged_from,
+)
+from .sysfs import Sysfs
+from .uses import Mount, QueuePair, UsedFunction, Uses, mounts_from, netdevs_from, queue_pairs_from, route_device_from
+
+_NETPLAN_DIRECTORIES = (netplan.DIRECTORY, "/run/netplan", "/lib/netplan")
+_MOUNTS = "/proc/self/mounts"
+_REHEARSAL = "/run/ipu-rnic-rehearsal"
+
+
+class Client:
+    """The interfaces of one server.
+
+    Args:
+        programs: runs the server's programs.
+        files: the server's files.
+        sysfs: what its kernel shows of NICs.
+        ssh_addresses: the server's end of the SSH connections in use.
+    """
+
+    def __init__(self, programs: Programs, files: Files, sysfs: Sysfs, ssh_addresses: frozenset[str]) -> None:
+        self._programs = programs
+        self._files = files
+        self._sysfs = sysfs
+        self._ssh_addresses = ssh_addresses
+
+    def survey(self, interfaces: Sequence[Interface]) -> Server:
+        """All links of the server, who configures the declared ones, and every file with a name of ours.
+
+        Raises:
+            DeviceError: a tool failed, or its answer could not be read.
+        """
+        links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
+        routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
+        pci = self._sysfs.pci_addresses()
+        services = self._services()
+        devices = [link.device for link in links.values() if _may_be_one_of(link, interfaces, pci)]
+        claims: dict[str, dict[str, str]] = {device: {} for device in devices}
+        if "networkd" in services and devices:
+            for device, file in network_files_from(self._programs.call(["networkctl", "status", *devices])).items():
+                claims[device][claim_of(file)] = file
+        if "networkmanager" in services and devices:
+            for device, file in self._profile_files(devices).items():
+                claims[device]["netplan" if "/netplan-" in file else "networkmanager"] = file
+        return Server(
+            links=links,
+            default_devices=frozenset().union(*(default_devices_from(route) for route in routes)),
+            ssh_addresses=self._ssh_addresses,
+            services=frozenset(services),
+            claims=claims,
+            files=self._texts(),
+            pci=pci,
+            max_virtual_functions=self._sysfs.max_virtual_functions(),
+        )
+
+    def uses(self, links: Sequence[str]) -> Uses:
+        """What uses the server's interfaces right now; ``links`` are those whose virtual functions matter."""
+        mounts = self._files.read(_MOUNTS)
+        rdma_devices = self._sysfs.rdma_devices()
+        return Uses(
+            mounts=[(mount, self._way_to(mount)) for mount in mounts_from(mounts.content if mounts else "")],
+            netdevs=netdevs_from(self._asked(["rdma", "-json", "link", "show"]) or "") if rdma_devices else {},
+            queue_pairs=self._queue_pairs() if rdma_devices else (),
+            functions=[used for device in links for used in self._used_functions(device)],
+        )
+
+    def rehearse(self, backend: Backend, steps: Sequence[Step], server: Server) -> None:
+        """Have netplan generate everything in a folder of its own: its part of a check before anything is touched.
+
+        Raises:
+            Refused: netplan does not take the files, or something of others would change with it.
+        """
+        if backend.name != "netplan":
+            return
+        try:
+            texts = _texts_after(steps, server)
+            for path, text in texts.items():
+                self._files.write(_REHEARSAL + path, File(text, mode=backend.mode))
+            status, output, errors = self._programs.attempt(["netplan", "generate", "--root-dir", _REHEARSAL])
+            if status != 0:
+                words = " ".join((errors or output).replace(_REHEARSAL, "").split())
+                raise Refused(f"netplan would not take its files any more: {words}")
+            ours = {backend.interface_of(path) for path in {*texts, *server.files}}
+            now, then = self._generated("", ours), self._generated(_REHEARSAL, ours)
+        finally:
+            self._programs.call(["rm", "-rf", _REHEARSAL])
+        changed = sorted(path for path in {*now, *then} if now.get(path) != then.get(path))
+        if changed:
+            raise Refused(
+                f"netplan would also change {', '.join(changed)}: somebody edited netplan's files and did not apply "
+                "that; apply it or take it back first"
+            )
+
+    def carry_out(self, backend: Backend, steps: Sequence[Step]) -> None:
+        """Write the files of all steps and have the back end load them. It goes on after this returns.
+
+        Raises:
+            DeviceError: a program refused.
+        """
+        for step in steps:
+            self._write_files(step, backend)
+        for command in backend.prepare():
+            self._programs.call(command)
+        for step in steps:
+            for command in _function_commands(step):
+                self._programs.call(command)
+        for command in backend.load(steps):
+            self._programs.call(command)
+
+    def _services(self) -> set[str]:
+        units = {"systemd-networkd": "networkd", "NetworkManager": "networkmanager"}
+        states = self._programs.attempt(["systemctl", "is-active", *units])[1].split()
+        running = {name for name, state in zip(units.values(), states) if state == "active"}
+        has_netplan = any(
+            name.endswith(".yaml") for folder in _NETPLAN_DIRECTORIES for name in self._files.names(folder)
+        )
+        return running | ({"netplan"} if has_netplan else set())
+
+    def _profile_files(self, devices: Sequence[str]) -> dict[str, str]:
+        nmcli = ["nmcli", "--terse", "--escape", "no", "--fields"]
+        unmanaged = unmanaged_from(self._programs.call([*nmcli, "DEVICE,STATE", "device", "status"]))
+        active = [*nmcli, "DEVICE,FILENAME", "connection", "show", "--active"]
+        files = profile_files_from(self._programs.call(active))
+        return {device: file for device, file in files.items() if device in devices and device not in unmanaged}
+
+    def _texts(self) -> dict[str, str]:
+        """Every file with a name of ours, and netplan's others, which netplan merges with ours."""
+        texts: dict[str, str] = {}
+        for backend in BACKENDS.values():
+            for directory in backend.directories(self._files.names):
+                texts.update(self._own_texts(directory, backend))
+        enabled = self._files.names(virtual_functions.WANTS_DIRECTORY)
+        for name in self._files.names(virtual_functions.DIRECTORY):
+            path = f"{virtual_functions.DIRECTORY}/{name}"
+            if virtual_functions.interface_of(path) and name in enabled:
+                texts.update(self._text(path))
+        for directory in _NETPLAN_DIRECTORIES:
+            for name in self._files.names(directory):
+                path = f"{directory}/{name}"
+                if name.endswith(".yaml") and path not in texts:
+                    texts.update(self._text_of_others(path))
+        return texts
+
+    def _own_texts(self, directory: str, backend: Backend) -> dict[str, str]:
+        paths = [f"{directory}/{name}" for name in self._files.names(directory)]
+        return {path: text for own in paths if backend.interface_of(own) for path, text in self._text(own).items()}
+
+    def _text(self, path: str) -> dict[str, str]:
+        file = self._files.read(path)
+        return {path: file.content} if file else {}
+
+    def _text_of_others(self, path: str) -> dict[str, str]:
+        try:
+            return self._text(path)
+        except NotPlain:
+            return {}
+
+    def _generated(self, root: str, ours: set[str | None]) -> dict[str, str]:
+        """What netplan has generated below a root for interfaces that are not ours, by path without the root."""
+        paths = [f"{netplan.GENERATED}/{name}" for name in self._files.names(root + netplan.GENERATED)]
+        others = [path for path in paths if netplan.generated_for(path) not in {None, *ours}]
+        return {path: text for path in others for text in self._text(root + path).values()}
+
+    def _write_files(self, step: Step, backend: Backend) -> None:
+        before, wanted = (step.before or {}).get("files", {}), (step.after or {}).get("files", {})
+        for path in sorted(set(before) - set(wanted)):
+            self._files.remove(path)
+        for path, text in wanted.items():
+            # Also where the text is the same: a new file makes networkd look at the running settings again.
+            self._files.write(path, File(text, mode="0644" if virtual_functions.interface_of(path) else backend.mode))
+
+    def _way_to(self, mount: Mount) -> str | None:
+        if mount.address is None:
+            return None
+        return route_device_from(self._asked(["ip", "-json", "route", "get", mount.address]) or "")
+
+    def _queue_pairs(self) -> Sequence[QueuePair] | None:
+        answer = self._asked(["rdma", "-json", "resource", "show", "qp"])
+        return None if answer is None else queue_pairs_from(answer)
+
+    def _asked(self, argv: list[str]) -> str | None:
+        """The output of a program that may be missing or fail; None where it does."""
+        try:
+            return self._programs.call(argv)
+        except DeviceError:
+            return None
+
+    def _used_functions(self, device: str) -> list[UsedFunction]:
+        functions = self._sysfs.functions(device)
+        addressed = self._addressed({name for function in functions for name in function.devices})
+        used = []
+        for function in functions:
+            if function.driver == "vfio-pci":
+                used.append(UsedFunction(device, function.index, f"{function.pci}, given to a virtual machine"))
+            elif function.driver and not function.devices:
+                used.append(UsedFunction(device, function.index, f"{function.pci}, in another network namespace"))
+            used += [UsedFunction(device, function.index, how) for how in map(addressed.get, function.devices) if how]
+        return used
+
+    def _addressed(self, devices: set[str]) -> dict[str, str]:
+        if not devices:
+            return {}
+        links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
+        return {
+            name: f"{name} has {links[name].addresses[0]}"
+            for name in devices
+            if name in links and links[name].addresses
+        }
+
+
+def _may_be_one_of(link: Link, interfaces: Sequence[Interface], pci: dict[str, str]) -> bool:
+    return any(
+        link.device == interface.name
+        or (interface.mac is not None and link.mac == interface.mac)
+        or (interface.pci is not None and pci.get(link.device) == interface.pci)
+        for interface in interfaces
+    )
+
+
+def _texts_after(steps: Sequence[Step], server: Server) -> dict[str, str]:
+    """All of netplan's files as they will be."""
+    texts = dict(server.files)
+    for step in steps:
+        for path in (step.before or {}).get("files", {}):
+            texts.pop(path, None)
+        texts.update((step.after or {}).get("files", {}))
+    return {path: text for path, text in texts.items() if path.endswith(".yaml")}
+
+
+def _function_commands(step: Step) -> list[list[str]]:
+    before, wanted = step.before or {}, step.after or {}
+    path, unit = virtual_functions.unit_path(step.name), virtual_functions.unit_of(step.name)
+    if path in wanted.get("files", {}):
+        return [
+            ["systemctl", "daemon-reload"],
+            ["systemctl", "enable", "--quiet", unit],
+            ["systemctl", "restart", unit],
+        ]
+    if path in before.get("files", {}) or before.get("virtual_functions"):
+        link = f"{virtual_functions.WANTS_DIRECTORY}/{unit}"
+        none = virtual_functions.commands(wanted.get("device", ""), [])
+        return [["rm", "-f", link], ["systemctl", "daemon-reload"], *none]
+    return []

@@ -1,0 +1,112 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The control node's part of an armed change: confirm it over a new connection, or tell what became of it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Dict
+
+CHANGE, CONFIRM, REVIEW = "change", "confirm", "review"
+PHASES = (CHANGE, CONFIRM, REVIEW)
+
+Result = Dict[str, Any]
+
+# How long the server may need to put the old settings back after its deadline, and how often it is asked.
+_UNDOING_SECONDS = 60
+_ASK_EVERY = 2
+
+
+class Lost(Exception):
+    """The server could not be reached, or the connection broke."""
+
+
+def carried_out(
+    call: Callable[[str], Result], reconnect: Callable[[], None], pause: Callable[[float], None], confirm_within: int
+) -> Result:
+    """Run the module's phases on the server, as many as it takes.
+
+    Args:
+        call: runs one phase and returns the module's result; raises :class:`Lost`.
+        reconnect: drops the connection, so that the next call opens a new one; raises :class:`Lost`.
+        pause: waits that many seconds.
+        confirm_within: seconds after which the server undoes what was not confirmed.
+
+    Returns:
+        the result of the change as a whole. Where nothing had to change, one phase was enough.
+    """
+    first: Result = {}
+
+    def told_later(problem: str) -> Result:
+        return _told_later(first, problem, call, pause, confirm_within)
+
+    try:
+        first = call(CHANGE)
+    except Lost as error:
+        return told_later(f"the connection broke while the change was made ({error})")
+    if "module_stdout" in first:
+        # The module did not end by itself, so nobody knows how far it came.
+        message, first = first.get("msg"), {}
+        return told_later(f"the module was ended: {message}")
+    armed = first.pop("armed", False)
+    if armed and first.get("failed"):
+        return told_later(first["msg"])
+    return _confirmed(first, call, reconnect, told_later) if armed else first
+
+
+def _confirmed(
+    first: Result, call: Callable[[str], Result], reconnect: Callable[[], None], told_later: Callable[[str], Result]
+) -> Result:
+    try:
+        reconnect()
+        confirmed = call(CONFIRM)
+    except Lost as error:
+        return told_later(f"the server cannot be reached since the change ({error})")
+    if confirmed.get("failed"):
+        return _failed(first, f"the change was not confirmed: {confirmed.get('msg')}", confirmed.get("after"))
+    return {**first, "after": confirmed["after"]}
+
+
+def _told_later(
+    first: Result, problem: str, call: Callable[[str], Result], pause: Callable[[float], None], confirm_within: int
+) -> Result:
+    """Wait until the server has decided for itself, and read what is there then."""
+    pause(confirm_within)
+    review = _reviewed(call, pause)
+    if review is None:
+        message = (
+            f"{problem}; it cannot be reached {_UNDOING_SECONDS} s after its deadline of {confirm_within} s either: "
+            "it puts the old settings back by itself, look at it over its console"
+        )
+        return _failed(first, message, None)
+    if review.get("failed"):
+        return _failed(first, f"{problem}; what is there now could not be read: {review.get('msg')}", None)
+    return _failed(first, f"{problem}; {_verdict(first, review)}", review.get("after"), review.get("undo_log"))
+
+
+def _reviewed(call: Callable[[str], Result], pause: Callable[[float], None]) -> Result | None:
+    """What the server is like when it has decided; None where it cannot be reached."""
+    review: Result | None = None
+    for _attempt in range(_UNDOING_SECONDS // _ASK_EVERY):
+        with contextlib.suppress(Lost):
+            review = call(REVIEW)
+            if not review.get("pending"):
+                return review
+        pause(_ASK_EVERY)
+    return review
+
+
+def _verdict(first: Result, review: Result) -> str:
+    if review.get("pending"):
+        return "the server is still putting the old settings back"
+    if review.get("undo_log") is None:
+        return "the server has not changed anything, or has undone it before"
+    if "before" in first and first["before"] != review.get("after"):
+        return "the server has undone it at its deadline, but not everything is as it was: see after and undo_log"
+    return "the server has undone it at its deadline: the old settings are back"
+
+
+def _failed(first: Result, message: str, after: Any, undo_log: list[str] | None = None) -> Result:
+    changed = bool(first) and first.get("before") != after
+    log = {} if undo_log is None else {"undo_log": undo_log}
+    return {**first, "failed": True, "changed": changed, "msg": message, "after": after, **log}

@@ -1,0 +1,152 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What runs over a server's interfaces right now and would not survive a change. Pure.
+
+What cannot be known counts as in use: a mount whose server's address is unknown, over every interface; queue pairs
+that cannot be listed, over every interface of a server that has RDMA devices.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence
+
+from .._plan.converge import DeviceError
+from .server import Link, above, below
+
+_REMOTE = re.compile(r"nfs4?|cifs|smb3|ceph|lustre|beegfs|gpfs|fuse\.(glusterfs|sshfs|ceph.*|s3fs)")
+_KERNELS_OWN = ("GSI", "SMI")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A mounted file system of another host; ``address`` is None where it is not known."""
+
+    path: str
+    type: str
+    source: str
+    address: str | None
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.type} from {self.source})"
+
+
+@dataclass(frozen=True)
+class QueuePair:
+    """An RDMA queue pair that a program, or a kernel module, has on an RDMA device."""
+
+    rdma_device: str
+    number: int
+    user: str
+
+    def __str__(self) -> str:
+        return f"queue pair {self.number} on {self.rdma_device} of {self.user}"
+
+
+@dataclass(frozen=True)
+class UsedFunction:
+    """A virtual function that somebody has taken, and in which way."""
+
+    device: str
+    index: int
+    how: str
+
+    def __str__(self) -> str:
+        return f"virtual function {self.index} of {self.device} ({self.how})"
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Everything that uses the server's interfaces.
+
+    Args:
+        mounts: each with the device that its server is reached through; None where that is not known.
+        netdevs: the network device of each RDMA device; None where that is not known.
+        queue_pairs: None where RDMA devices exist and nobody can tell.
+        functions: the virtual functions that are taken.
+    """
+
+    mounts: Sequence[tuple[Mount, str | None]] = ()
+    netdevs: Mapping[str, str | None] = field(default_factory=dict)
+    queue_pairs: Sequence[QueuePair] | None = ()
+    functions: Sequence[UsedFunction] = ()
+
+    def of(self, device: str, links: Mapping[str, Link]) -> list[str]:
+        """What uses a device, in words: through it and what is above it; by RDMA also through what is below it."""
+        upper = {device} | above(links, device)
+        stack = upper | below(links, device)
+        words = [str(mount) for mount, through in self.mounts if through is None or through in upper]
+        if self.queue_pairs is None:
+            words.append("RDMA queue pairs that cannot be listed (is the program rdma installed?)")
+        for pair in self.queue_pairs or ():
+            netdev = self.netdevs.get(pair.rdma_device)
+            if netdev is None or netdev in stack:
+                words.append(str(pair))
+        return [*words, *(str(function) for function in self.functions if function.device in stack)]
+
+
+def mounts_from(text: str) -> list[Mount]:
+    """The mounts of other hosts' file systems in /proc/self/mounts."""
+    fields = [line.split() for line in text.splitlines()]
+    return [
+        Mount(_unescaped(path), kind, _unescaped(source), _address(source, options))
+        for source, path, kind, options in (words[:4] for words in fields if len(words) >= 4)
+        if _REMOTE.fullmatch(kind)
+    ]
+
+
+def route_device_from(output: str) -> str | None:
+    """The device in the output of ``ip -json route get``; None where there is no route."""
+    routes = _list("ip -json route get", output)
+    return next((route["dev"] for route in routes if "dev" in route), None)
+
+
+def netdevs_from(output: str) -> dict[str, str | None]:
+    """The network device per RDMA device in the output of ``rdma -json link show``."""
+    return {link["ifname"]: link.get("netdev") for link in _list("rdma -json link show", output) if "ifname" in link}
+
+
+def queue_pairs_from(output: str) -> list[QueuePair]:
+    """The queue pairs in the output of ``rdma -json resource show qp`` that are not the kernel's own for management."""
+    pairs = _list("rdma -json resource show qp", output)
+    try:
+        return [
+            QueuePair(pair["ifname"], pair["lqpn"], _user(pair)) for pair in pairs if pair["type"] not in _KERNELS_OWN
+        ]
+    except KeyError as error:
+        raise DeviceError(f"rdma -json resource show qp: a queue pair without {error}") from error
+
+
+def _user(pair: Mapping[str, Any]) -> str:
+    name = pair.get("comm", "an unknown program")
+    return f"{name} (process {pair['pid']})" if "pid" in pair else str(name)
+
+
+def _address(source: str, options: str) -> str | None:
+    """The server's address: an option of NFS and CIFS, or what stands before the path."""
+    given = [option[len("addr=") :] for option in options.split(",") if option.startswith("addr=")]
+    host = re.match(r"(?://)?\[?([0-9A-Fa-f:.]+?)\]?(?:[:/@,].*)?$", source)
+    for text in [*given, *([host.group(1)] if host else [])]:
+        try:
+            return str(ipaddress.ip_address(text))
+        except ValueError:
+            continue
+    return None
+
+
+def _unescaped(word: str) -> str:
+    """Without the octal escapes that the kernel writes for blanks."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), word)
+
+
+def _list(command: str, output: str) -> list[Any]:
+    try:
+        answer = json.loads(output) if output.strip() else []
+    except ValueError as error:
+        raise DeviceError(f"{command}: the answer is no JSON: {error}") from error
+    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
+        raise DeviceError(f"{command}: the answer is no list of objects")
+    return answer

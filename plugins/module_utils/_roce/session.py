@@ -1,0 +1,35 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One run on one server: read, plan and apply, as ``_plan.converge`` asks for them."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from .._plan.converge import one_by_one
+from .._plan.steps import State, Step
+from . import plan as planning
+from .declared import RoceInterface
+from .host import Host
+
+
+class RoceSession:
+    """The declared interfaces of one server.
+
+    Args:
+        host: the server.
+        interfaces: what is declared.
+    """
+
+    def __init__(self, host: Host, interfaces: Sequence[RoceInterface]) -> None:
+        self._host = host
+        self._interfaces = interfaces
+        self.apply = one_by_one(host.carry_out)
+
+    def read(self) -> State:
+        """The state of the declared interfaces."""
+        return planning.state_of(self._host.survey(self._interfaces))
+
+    def plan(self, actual: State) -> list[Step]:
+        """The steps from the actual state to the declared one."""
+        return planning.plan(self._host.tools, self._interfaces, actual)

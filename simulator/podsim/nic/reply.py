@@ -1,0 +1,34 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a tool answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Exit status, standard output and standard error."""
+
+    status: int = 0
+    output: str = ""
+    errors: str = ""
+
+
+class Rejected(Exception):
+    """The tool ends here, with this reply and no change."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.output or reply.errors)
+        self.reply = reply
+
+
+def on_stdout(text: str) -> Rejected:
+    """The rejection of a tool that tells its errors on standard output."""
+    return Rejected(Reply(1, output=f"{text}\n"))
+
+
+def on_stderr(text: str, status: int = 1) -> Rejected:
+    """The rejection of a tool that tells its errors on standard error."""
+    return Rejected(Reply(status, errors=f"{text}\n"))

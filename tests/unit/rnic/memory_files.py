@@ -1,0 +1,34 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of a host in memory. Every write makes a new object, as every real write makes a new inode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
+
+
+class MemoryFiles(Files):
+    def __init__(self, **content: File) -> None:
+        super().__init__("/nowhere")
+        self.files = dict(content)
+
+    def names(self, directory: str) -> list[str]:
+        prefix = directory.rstrip("/") + "/"
+        return sorted({path[len(prefix) :].split("/")[0] for path in self.files if path.startswith(prefix)})
+
+    def read(self, path: str) -> File | None:
+        return self.files.get(path)
+
+    def write(self, path: str, file: File) -> None:
+        self.files[path] = replace(file)
+
+    def remove(self, path: str) -> None:
+        self.files.pop(path, None)
+
+    def rename(self, path: str, new: str) -> bool:
+        if path not in self.files:
+            return False
+        self.files[new] = self.files.pop(path)
+        return True

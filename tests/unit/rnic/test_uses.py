@@ -1,0 +1,85 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What /proc, /sys and the rdma tool tell of the users of an interface is understood."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function, Sysfs
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import mounts_from, netdevs_from, queue_pairs_from
+
+
+@pytest.mark.parametrize(
+    ("line", "address"),
+    [
+        ("10.5.9.9:/export /data nfs4 rw,addr=10.5.9.9 0 0", "10.5.9.9"),
+        ("storage:/export /data nfs rw,proto=rdma,mountaddr=10.1.1.1,addr=10.5.9.9 0 0", "10.5.9.9"),
+        ("[fd00::9]:/export /data nfs4 rw,addr=fd00::9 0 0", "fd00::9"),
+        ("//files/share /data cifs rw,addr=10.5.9.9 0 0", "10.5.9.9"),
+        ("10.5.9.9:6789,10.5.9.8:6789:/ /data ceph rw 0 0", "10.5.9.9"),
+        ("10.5.9.9@tcp:/fs /data lustre rw 0 0", "10.5.9.9"),
+        ("storage:/vol /data fuse.glusterfs rw 0 0", None),
+    ],
+)
+def test_address_of_a_mounts_server(line: str, address: str | None) -> None:
+    (mount,) = mounts_from(line + "\n")
+    assert (mount.path, mount.address) == ("/data", address)
+
+
+def test_local_mounts_are_none_of_our_business_and_blanks_are_blanks() -> None:
+    local = "/dev/sda1 / ext4 rw 0 0\nproc /proc proc rw 0 0\n"
+    (mount,) = mounts_from(local + "10.5.9.9:/my\\040data /my\\040data nfs rw 0 0\n")
+    assert str(mount) == "/my data (nfs from 10.5.9.9:/my data)"
+
+
+def test_queue_pairs_but_the_kernels_own() -> None:
+    common = {"ifindex": 0, "ifname": "mlx5_0", "port": 1, "state": "RTS"}
+    smi = {**common, "lqpn": 0, "type": "SMI", "comm": "ib_core"}
+    gsi = {**common, "lqpn": 1, "type": "GSI", "comm": "ib_core"}
+    nfs = {**common, "lqpn": 70, "type": "RC", "comm": "rpcrdma"}
+    job = {**common, "lqpn": 71, "type": "UD", "pid": 12, "comm": "train"}
+    assert [str(pair) for pair in queue_pairs_from(json.dumps([smi, gsi, nfs, job]))] == [
+        "queue pair 70 on mlx5_0 of rpcrdma",
+        "queue pair 71 on mlx5_0 of train (process 12)",
+    ]
+
+
+@pytest.mark.parametrize("answer", ["no such thing", "{}", '[{"ifname": "mlx5_0", "type": "RC"}]'])
+def test_an_unknown_answer_is_an_error_and_not_an_empty_list(answer: str) -> None:
+    with pytest.raises(DeviceError):
+        queue_pairs_from(answer)
+
+
+def test_network_device_of_an_rdma_device() -> None:
+    links = [{"ifindex": 0, "ifname": "mlx5_0", "port": 1, "netdev": "rnic0"}, {"ifindex": 1, "ifname": "mlx5_1"}]
+    assert netdevs_from(json.dumps(links)) == {"mlx5_0": "rnic0", "mlx5_1": None}
+
+
+def test_nics_in_sysfs(tmp_path: Path) -> None:
+    pf, first, second = (tmp_path / "devices" / f"0000:81:00.{number}" for number in (0, 2, 3))
+    for folder in (pf / "net" / "rnic0", first / "net" / "vf0", second, tmp_path / "class" / "net"):
+        folder.mkdir(parents=True)
+    for name, target in {"virtfn0": first, "virtfn1": second}.items():
+        (pf / name).symlink_to(target)
+    for function, driver in {first: "mlx5_core", second: "vfio-pci"}.items():
+        (tmp_path / "drivers" / driver).mkdir(parents=True)
+        (function / "driver").symlink_to(tmp_path / "drivers" / driver)
+    (pf / "sriov_totalvfs").write_text("8\n")
+    (tmp_path / "class" / "net" / "rnic0").symlink_to(pf / "net" / "rnic0")
+    (pf / "net" / "rnic0" / "device").symlink_to(pf)
+    (tmp_path / "class" / "net" / "lo").mkdir()
+    (tmp_path / "class" / "infiniband" / "mlx5_0").mkdir(parents=True)
+    sysfs = Sysfs(str(tmp_path))
+    assert sysfs.pci_addresses() == {"rnic0": "0000:81:00.0"}
+    assert sysfs.max_virtual_functions() == {"rnic0": 8}
+    assert sysfs.rdma_devices() == ["mlx5_0"]
+    assert sysfs.functions("rnic0") == [
+        Function(0, "0000:81:00.2", "mlx5_core", ("vf0",)),
+        Function(1, "0000:81:00.3", "vfio-pci", ()),
+    ]
+    assert sysfs.functions("lo") == []
