@@ -137,7 +137,7 @@ def test_gather_of_an_empty_controller_says_so(controller: Path) -> None:
     done = playbook("gather.yml", controller)
     assert done.returncode == 0, done.stdout + done.stderr
     assert yaml.safe_load((controller / "gathered" / "pods.yml").read_text())["vpods"] == {}
-    assert "pods.yml says all that the controllers hold." in done.stdout
+    assert "pods.yml says all that is there." in done.stdout
 
 
 def test_gather_names_a_controller_that_does_not_answer(place: Path) -> None:

@@ -8,12 +8,13 @@ from typing import Any, Iterator, Mapping, Tuple
 
 from . import sizes
 from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod, ipu_machines_of
+from .hosts import FIXED_GROUPS
 from .model import Cluster, Declaration, Partition, Pod, Vpod
+from .switch_consistency import switch_findings, tenant_vlan_findings
 
 Finding = Tuple[str, str]
 
 ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")
-FIXED_GROUPS = ("all", "ungrouped", "ipu_pods", "ipu_machines", "poplar_servers", "tor_switches", "vipu_controllers")
 
 
 def contradictions(declaration: Declaration) -> list[Finding]:
@@ -23,6 +24,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *_pod_names(declaration),
         *_device_names(by_pod),
         *_overrides(declaration, by_pod),
+        *(finding for pod in declaration.pods.values() for finding in switch_findings(pod)),
         *_controllers(declaration),
         *_clusters(declaration),
         *_vpods(declaration),
@@ -168,18 +170,12 @@ def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]
 
 
 def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
-    vlans: dict[int, str] = {
-        vlan: f"pods.{pod.name}.vlans.{name}" for pod in declaration.pods.values() for name, vlan in pod.vlans.items()
-    }
+    yield from tenant_vlan_findings(declaration)
     servers: dict[str, str] = {}
     partitions: dict[tuple[str, str], str] = {}
     wanted: dict[str, int] = {}
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
-        if vpod.vlan is not None and vpod.vlan in vlans:
-            yield f"{path}.vlan", f"VLAN {vpod.vlan} is also {vlans[vpod.vlan]}; give each its own"
-        elif vpod.vlan is not None:
-            vlans[vpod.vlan] = f"{path}.vlan"
         for server in vpod.poplar_servers:
             if server in servers:
                 yield f"{path}.poplar_servers", f"{server!r} already belongs to {servers[server]}; remove it from one"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
-from .devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of
-from .model import ENVIRONMENT, FILES, Declaration, Partition, Pod, Vpod
+from .desired_switches import desired_management_switch, desired_tor, owner_of
+from .devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
+from .model import ENVIRONMENT, FILES, Declaration, Partition, Vpod
 from .placement import cluster_agents
 
-POD_OWNER = "pod"
 AGENT_PORT = 8080
 
 Options = Dict[str, Any]
@@ -27,21 +27,33 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         placement: vPOD name to its IPU-Machines, from :func:`placement.place`.
 
     Returns:
-        ``tor_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to module options.
+        ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to
+        module options. Those of a ToR switch also say what :mod:`desired_switches` and its role need to check it.
     """
     devices = devices_of(declaration)
     tenants = _tenants(declaration, placement)
+    servers = {
+        device.name: _poplar_server(declaration, device, devices, tenants)
+        for device in devices.values()
+        if device.kind == POPLAR_SERVER
+    }
     return {
         "tor_switches": {
-            device.name: _tor_switch(declaration, device, devices, tenants)
+            device.name: dict(
+                desired_tor(declaration, device, tenants),
+                wakers={name: _waker(server) for name, server in servers.items() if devices[name].pod == device.pod},
+            )
             for device in devices.values()
             if device.kind == TOR
         },
-        "poplar_servers": {
-            device.name: _poplar_server(declaration, device, devices, tenants)
+        "management_switches": {
+            device.name: desired_management_switch(switch)
             for device in devices.values()
-            if device.kind == POPLAR_SERVER
+            if device.kind == MANAGEMENT_SWITCH
+            for switch in [declaration.pods[device.pod].management_switch]
+            if switch
         },
+        "poplar_servers": servers,
         "vipu_controllers": {
             controller.host_name: _vipu_controller(declaration, name, devices, placement)
             for name, controller in declaration.controllers.items()
@@ -58,59 +70,6 @@ def _tenants(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
     return tenants
 
 
-def _owner(vpod: Vpod | None) -> str:
-    return f"vpod {vpod.name}" if vpod else POD_OWNER
-
-
-def _rnic_vlan(pod: Pod, vpod: Vpod | None) -> int | None:
-    """The VLAN of an RNIC: its tenant's, or its pod's; None keeps what is there."""
-    return vpod.vlan if vpod and vpod.vlan is not None else pod.rnic_vlan
-
-
-def _tor_switch(
-    declaration: Declaration, switch: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
-) -> Options:
-    pod = declaration.pods[switch.pod]
-    ports: list[Options] = []
-    names: dict[int, str] = {vlan: name for name, vlan in pod.vlans.items()}
-    for device in devices.values():
-        if device.facts.get("switch") != switch.name:
-            continue
-        vpod = tenants.get(device.name)
-        vlan = _rnic_vlan(pod, vpod)
-        if vlan is not None:
-            names.setdefault(vlan, f"vpod-{vpod.name}" if vpod and vlan == vpod.vlan else f"{pod.name}-rnic")
-        if device.kind == IPU_MACHINE:
-            ports.append(_ipu_machine_port(pod, device, vpod, vlan))
-        elif device.kind == POPLAR_SERVER:
-            ports.append(_server_port(pod, device, vpod, vlan))
-    return {"vlans": [{"vlan_id": vlan, "name": names[vlan]} for vlan in sorted(names)], "ports": ports}
-
-
-def _ipu_machine_port(pod: Pod, device: Device, vpod: Vpod | None, vlan: int | None) -> Options:
-    return {
-        "name": device.facts["switch_port"],
-        "owner": _owner(vpod),
-        "description": f"{device.name} RNIC",
-        "mode": None if vlan is None else "access",
-        "vlan": vlan,
-        "mtu": pod.tor_mtu,
-    }
-
-
-def _server_port(pod: Pod, device: Device, vpod: Vpod | None, vlan: int | None) -> Options:
-    """The port of a server's first RNIC: a trunk, untagged in the tenant's VLAN, that keeps the pod's other VLANs."""
-    return {
-        "name": device.facts["switch_port"],
-        "owner": _owner(vpod),
-        "description": f"{device.name} RNIC",
-        "mode": None if vlan is None else "trunk",
-        "native_vlan": vlan,
-        "allowed_vlans": None if vlan is None else sorted({vlan, *pod.vlans.values()}),
-        "mtu": pod.tor_mtu,
-    }
-
-
 def _poplar_server(
     declaration: Declaration, server: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
 ) -> Options:
@@ -124,7 +83,7 @@ def _poplar_server(
     partitions = [partition for partition in vpod.partitions if _serves(partition, server)] if vpod else []
     client = _vipu_client(declaration, vpod, devices) if vpod else None
     return {
-        "owner": _owner(vpod),
+        "owner": owner_of(vpod),
         "interfaces": [interface],
         "vipu": client,
         "partitions": [partition.name for partition in partitions],
@@ -135,6 +94,11 @@ def _poplar_server(
             if device.kind == IPU_MACHINE and _reaches(server, device, tenants)
         },
     }
+
+
+def _waker(server: Options) -> Options:
+    """Which IPU-Machines a server can ask for a frame, so that their switch knows where they are."""
+    return {"interface": server["interfaces"][0]["name"], "addresses": list(server["peers"].values())}
 
 
 def _reaches(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> bool:

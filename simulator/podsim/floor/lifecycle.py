@@ -67,7 +67,7 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
     containers, daemons = Podman(state).containers(), Daemons(state).running()
     rows = []
     for tor in floor.switches:
-        rows.append((tor.name, "ToR switch", _condition(tor.name in daemons, switch.answers(tor)), str(tor.management)))
+        rows.append((tor.name, "ToR switch", _condition(tor.name in daemons, switch.answers(tor)), str(tor.address)))
     for machine in floor.machines:
         condition = _condition(containers.get(machine.container) == "running", machines.answers(machine))
         addresses = ", ".join(str(address.ip) for address in machine.management)

@@ -56,7 +56,7 @@ def test_a_vpods_machine_is_in_its_vlan_and_its_server_carries_it_untagged_besid
     wanted = ports(alice=ALICE)
     assert (wanted["Ethernet9/1"]["mode"], wanted["Ethernet9/1"]["vlan"]) == ("access", 101)
     server = wanted["Ethernet27/1"]
-    assert (server["mode"], server["native_vlan"], server["allowed_vlans"]) == ("trunk", 101, [101, 300])
+    assert (server["mode"], server["native_vlan"], server["allowed_vlans"]) == ("trunk", 101, ["101", "300"])
 
 
 def test_what_is_not_declared_is_kept() -> None:
