@@ -62,6 +62,8 @@ options:
       - V-IPU controller name to its fields, either C(host) (a Poplar server's name) or C(address) (of a host of its
         own, which then has the controller's name).
       - C(mode) is C(insecure) (default) or C(secure), C(user_port) defaults to 8090, C(admin_port) to 8091.
+      - C(strict_sizes) (default C(false)) follows the vendor's lists of partition sizes to the letter,
+        C(any_replica_size) (default C(false)) lets replicas have any number of IPUs.
     type: dict
     default: {}
   clusters:
@@ -75,8 +77,9 @@ options:
       - vPOD name to its fields, C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
         C(vlan) (with C(vni) and C(vlan_name)), C(users) (needed where the controller is secure), C(ipu_machines) (pins), C(ipuof) (C(environment), the
         default, or C(files)) and C(partitions).
-      - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable) and C(poplar_servers) (those that
-        use it, default all of the vPOD).
+      - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable), C(routing), C(gw_routing),
+        C(sync_type), C(relocatable) and C(disable_auto_reset), which are as in M(ipu.pod.vipu_state), and
+        C(poplar_servers) (those that use it, default all of the vPOD).
     type: dict
     default: {}
 """

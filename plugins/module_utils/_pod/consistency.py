@@ -9,7 +9,8 @@ from typing import Any, Iterator, Mapping, Tuple
 from . import sizes
 from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod, ipu_machines_of
 from .hosts import FIXED_GROUPS
-from .model import Cluster, Declaration, Partition, Pod, Vpod
+from .interconnect import sync_findings
+from .model import Cluster, Controller, Declaration, Partition, Pod, Vpod
 from .switch_consistency import switch_findings, tenant_vlan_findings
 
 Finding = Tuple[str, str]
@@ -112,7 +113,7 @@ def _vpods(declaration: Declaration) -> Iterator[Finding]:
             yield from _pins(path, vpod, cluster, declaration)
             yield from _users(path, vpod, cluster, declaration)
         yield from _vpod_servers(path, vpod, declaration)
-        yield from _partitions(path, vpod)
+        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
     yield from _vpods_together(declaration)
 
 
@@ -145,9 +146,11 @@ def _vpod_servers(path: str, vpod: Vpod, declaration: Declaration) -> Iterator[F
                 )
 
 
-def _partitions(path: str, vpod: Vpod) -> Iterator[Finding]:
+def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
     for partition in vpod.partitions:
         yield from _partition(f"{path}.partitions.{partition.name}", partition, vpod)
+        if controller is not None:
+            yield from _by_the_guide(f"{path}.partitions.{partition.name}", partition, controller)
     total = sum(partition.ipus for partition in vpod.partitions)
     if total > vpod.ipus and all(partition.ipus <= vpod.ipus for partition in vpod.partitions):
         yield (
@@ -157,8 +160,9 @@ def _partitions(path: str, vpod: Vpod) -> Iterator[Finding]:
 
 
 def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]:
-    for field, message in sizes.partition_findings(
-        partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable
+    for field, message in (
+        *sizes.partition_findings(partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable),
+        *sync_findings(partition.reconfigurable, partition.sync_type),
     ):
         yield f"{path}.{field}", message
     if sizes.is_partition_size(partition.ipus) and partition.ipus > vpod.ipus:
@@ -167,6 +171,18 @@ def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]
             f"{partition.ipus} IPUs are more than the {vpod.ipus} of vPOD {vpod.name}; "
             f"use at most {vpod.ipus} or enlarge vpods.{vpod.name}.ipus",
         )
+
+
+def _by_the_guide(path: str, partition: Partition, controller: Controller) -> Iterator[Finding]:
+    """The rules that a controller's owner may tighten or loosen."""
+    option, ipus, gcds = f"controllers.{controller.name}", partition.ipus, partition.gcds
+    findings: list[Finding] = []
+    if controller.strict_sizes:
+        findings += sizes.strict_findings(ipus, gcds, f"{option}.strict_sizes")
+    if not controller.any_replica_size:
+        findings += sizes.replica_findings(ipus, gcds, partition.replicas, f"{option}.any_replica_size")
+    for field, message in findings:
+        yield f"{path}.{field}", message
 
 
 def _vpods_together(declaration: Declaration) -> Iterator[Finding]:

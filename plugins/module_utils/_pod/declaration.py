@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Mapping
 
 from .consistency import contradictions
+from .interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .model import (
     ENVIRONMENT,
     FILES,
@@ -77,6 +78,8 @@ CONTROLLER = Record(
         "mode": Choice((INSECURE, SECURE)),
         "user_port": Integer(1, 65535),
         "admin_port": Integer(1, 65535),
+        "strict_sizes": Flag(),
+        "any_replica_size": Flag(),
     }
 )
 CLUSTER = Record(
@@ -89,6 +92,11 @@ PARTITION = Record(
         "gcds": IPUS,
         "replicas": IPUS,
         "reconfigurable": Flag(),
+        "routing": Choice(ROUTINGS),
+        "gw_routing": Choice(GW_ROUTINGS),
+        "sync_type": Choice(SYNC_TYPES),
+        "relocatable": Flag(),
+        "disable_auto_reset": Flag(),
         "poplar_servers": ListOf(NAME),
     },
     required=("ipus",),
@@ -177,6 +185,8 @@ def _controller(name: str, fields: Mapping[str, Any]) -> Controller:
         mode=fields.get("mode", INSECURE),
         user_port=fields.get("user_port", 8090),
         admin_port=fields.get("admin_port", 8091),
+        strict_sizes=fields.get("strict_sizes", False),
+        any_replica_size=fields.get("any_replica_size", False),
     )
 
 
@@ -209,5 +219,10 @@ def _partition(name: str, fields: Mapping[str, Any]) -> Partition:
         gcds=fields.get("gcds"),
         replicas=fields.get("replicas"),
         reconfigurable=fields.get("reconfigurable", False),
+        routing=fields.get("routing"),
+        gw_routing=fields.get("gw_routing"),
+        sync_type=fields.get("sync_type"),
+        relocatable=fields.get("relocatable"),
+        disable_auto_reset=fields.get("disable_auto_reset"),
         poplar_servers=tuple(fields.get("poplar_servers", ())),
     )

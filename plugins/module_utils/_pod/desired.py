@@ -140,26 +140,29 @@ def _vipu_controller(
     devices: Mapping[str, Device],
     placement: Mapping[str, Sequence[str]],
 ) -> Options:
+    fields = declaration.controllers[controller]
     clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller]
     vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster in {cluster.name for cluster in clusters}]
     return {
         "name": controller,
-        "mode": declaration.controllers[controller].mode,
-        "user_port": declaration.controllers[controller].user_port,
-        "admin_port": declaration.controllers[controller].admin_port,
+        "mode": fields.mode,
+        "user_port": fields.user_port,
+        "admin_port": fields.admin_port,
+        "strict_sizes": fields.strict_sizes,
+        "any_replica_size": fields.any_replica_size,
         "agents": [
             {"name": name, "host": devices[name].facts["gateway_address"], "port": AGENT_PORT}
             for cluster in clusters
             for name in cluster_agents(declaration, cluster.name)
         ],
         "clusters": [
-            {
-                "name": cluster.name,
-                "agents": cluster_agents(declaration, cluster.name),
-                "topology": cluster.topology,
-                "ipu_link_domains": len(cluster.pods),
-                "looped": cluster.looped,
-            }
+            _said(
+                name=cluster.name,
+                agents=cluster_agents(declaration, cluster.name),
+                topology=cluster.topology,
+                ipu_link_domains=len(cluster.pods),
+                looped=cluster.looped,
+            )
             for cluster in clusters
         ],
         "allocations": [
@@ -171,7 +174,7 @@ def _vipu_controller(
             }
             for vpod in vpods
         ],
-        "users": _users(vpods) if declaration.controllers[controller].is_secure else [],
+        "users": _users(vpods) if fields.is_secure else [],
         "partitions": [_partition(vpod, partition) for vpod in vpods for partition in vpod.partitions],
     }
 
@@ -183,11 +186,21 @@ def _users(vpods: Sequence[Vpod]) -> list[Options]:
 
 
 def _partition(vpod: Vpod, partition: Partition) -> Options:
-    return {
-        "name": partition.name,
-        "allocation": vpod.name,
-        "size": partition.ipus,
-        "gcds": partition.gcds,
-        "replicas": partition.replicas,
-        "reconfigurable": partition.reconfigurable,
-    }
+    return _said(
+        name=partition.name,
+        allocation=vpod.name,
+        size=partition.ipus,
+        gcds=partition.gcds,
+        replicas=partition.replicas,
+        reconfigurable=partition.reconfigurable,
+        routing=partition.routing,
+        gw_routing=partition.gw_routing,
+        sync_type=partition.sync_type,
+        relocatable=partition.relocatable,
+        disable_auto_reset=partition.disable_auto_reset,
+    )
+
+
+def _said(**options: Any) -> Options:
+    """The options that were declared; what is left out is kept, and an option with choices would take no None."""
+    return {name: value for name, value in options.items() if value is not None}

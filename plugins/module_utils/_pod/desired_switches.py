@@ -97,7 +97,8 @@ def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, profile: str | None) ->
     if said.owner == EXTERNAL:
         return {"name": place.name, "owner": EXTERNAL}
     vlan = vpod.vlan if vpod and vpod.vlan is not None else pod.rnic_vlan
-    derived = _derived(pod, place, vlan)
+    # Left out is kept; an option with choices would take no None.
+    derived = {name: value for name, value in _derived(pod, place, vlan).items() if value is not None}
     if said.settings.get("mode") not in (None, derived.get("mode")):
         derived = {name: value for name, value in derived.items() if name not in VLAN_SETTINGS}
     tenant_vlans = frozenset({vlan} if place.role == RNIC_OF_SERVER and vlan is not None else ())
@@ -112,7 +113,7 @@ def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, profile: str | None) ->
 
 
 def _derived(pod: Pod, place: Place, vlan: int | None) -> Options:
-    """What follows from the role of a port; None keeps what is there."""
+    """What follows from the role of a port; None where nothing does."""
     if place.device:
         number = "" if place.rnic == 1 else f" {place.rnic}"
         named: Options = {

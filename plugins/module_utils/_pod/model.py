@@ -55,7 +55,10 @@ class Pod:
 
 @dataclass(frozen=True)
 class Controller:
-    """A V-IPU controller: on a host of the pod (``host``) or on a host of its own (``address``)."""
+    """A V-IPU controller: on a host of the pod (``host``) or on a host of its own (``address``).
+
+    ``strict_sizes`` follows the vendor's lists of sizes to the letter; ``any_replica_size`` lets replicas have any.
+    """
 
     name: str
     host: str | None
@@ -63,6 +66,8 @@ class Controller:
     mode: str
     user_port: int
     admin_port: int
+    strict_sizes: bool
+    any_replica_size: bool
 
     @property
     def host_name(self) -> str:
@@ -88,13 +93,21 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition inside a vPOD; ``poplar_servers`` empty means all servers of the vPOD."""
+    """A partition inside a vPOD; ``poplar_servers`` empty means all servers of the vPOD.
+
+    What is None is the controller's choice. ``relocatable`` and ``disable_auto_reset`` count at creation only.
+    """
 
     name: str
     ipus: int
     gcds: int | None
     replicas: int | None
     reconfigurable: bool
+    routing: str | None
+    gw_routing: str | None
+    sync_type: str | None
+    relocatable: bool | None
+    disable_auto_reset: bool | None
     poplar_servers: tuple[str, ...]
 
 

@@ -59,7 +59,7 @@ def broken(expected: Expectation, now: Observed, time: float) -> str | None:
     for name, before in expected.errors.items():
         for counter, value in errors.get(name, {}).items():
             new = value - before.get(counter, 0)
-            if new >= NEW_ERRORS:
+            if new > NEW_ERRORS:
                 return f"{name} has {new} new {counter}"
     seconds = max(time - expected.time, 1.0)
     for name, received in expected.pauses.items():

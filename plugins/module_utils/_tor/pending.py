@@ -71,7 +71,7 @@ class Pending:
             return None
         gone = sum(end - begin for _tag, begin, end, _first, _last in changes)
         new = [line for _tag, _begin, _end, first, last in changes for line in lines[first:last]]
-        appeared = f"new are: {' | '.join(map(without_secrets, new[:4]))}" if new else "none is new"
+        appeared = f"new are: {' | '.join(new[:4])}" if new else "none is new"
         return f"lines that are not part of it changed meanwhile: {gone} vanished, {appeared}"
 
 
