@@ -18,7 +18,8 @@ description:
   - The whole declaration stands in the variable C(ipu_pod_declaration) of the group C(ipu_pods).
 notes:
   - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(management_switches), C(switches) (both),
-    C(poplar_servers), C(ipu_machines) and C(vipu_controllers). Beside them one group a pod, named as the pod, C(cluster_NAME) and C(vpod_NAME)."
+    C(poplar_servers), C(ipu_machines) and C(vipu_controllers). Beside them one group a pod, named as the pod,
+    C(cluster_NAME) and C(vpod_NAME)."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
   - "Host variables of a Poplar server: C(management_address), C(rnic_address), C(rnic_prefix), C(rnic_interface),
@@ -75,8 +76,8 @@ options:
   vpods:
     description:
       - vPOD name to its fields, C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
-        C(vlan) (with C(vni) and C(vlan_name)), C(users) (needed where the controller is secure), C(ipu_machines) (pins), C(ipuof) (C(environment), the
-        default, or C(files)) and C(partitions).
+        C(vlan) (with C(vni) and C(vlan_name)), C(users) (needed where the controller is secure), C(ipu_machines)
+        (pins), C(ipuof) (C(environment), the default, or C(files)) and C(partitions).
       - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable), C(routing), C(gw_routing),
         C(sync_type), C(relocatable) and C(disable_auto_reset), which are as in M(ipu.pod.vipu_state), and
         C(poplar_servers) (those that use it, default all of the vPOD).

@@ -90,6 +90,13 @@ options:
       - With O(state=confirmed), what RV(pending) of the call with O(confirm=false) was. Nothing is done if it is empty,
         as it is if that call had nothing to change.
     type: dict
+  not_woken:
+    description:
+      - With O(state=confirmed), names of ports whose machines nobody could wake. No MAC address has to be learned there
+        again. All other checks hold there, too.
+    type: list
+    elements: str
+    default: []
   checks:
     description:
       - What has to hold before a change is confirmed, beside that the switch has what was planned, that nothing of
@@ -357,7 +364,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks
 from ansible_collections.ipu.pod.plugins.module_utils._tor.commands import render
 from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import confirm_if_right
 from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender, way_to
-from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import Declared, declare
+from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import Declared, declare, port_names
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._tor.options import (
     ARGUMENT_SPEC,
@@ -395,7 +402,8 @@ def confirm(module: AnsibleModule) -> None:
     """Finish what a call with ``confirm: false`` left pending."""
     if not module.params["pending"]:
         module.exit_json(changed=False, session=None)
-    pending = pending_of(module.params["pending"])
+    not_woken = port_names("not_woken", module.params["not_woken"])
+    pending = pending_of(module.params["pending"]).without_addresses_at(not_woken)
     if module.check_mode:
         module.exit_json(changed=True, session=pending.session)
     send, reachable = way_to(module._socket_path)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""playbooks/gather.yml with a switch that was configured by hand: from the pods.yml that it writes nothing is planned."""
+"""playbooks/gather.yml with a switch that was configured by hand: nothing is planned from the pods.yml it writes."""
 
 from __future__ import annotations
 

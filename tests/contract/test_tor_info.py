@@ -26,7 +26,8 @@ DOCUMENT: dict[str, Any] = {
     },
 }
 # A server whose "SSH" is this machine: it cannot wake anybody, which must not matter.
-WAKERS = {"p-poplar1": {"interface": "no-such-rnic", "addresses": ["10.1.5.1"]}}
+WAKER = {"interface": "no-such-rnic", "addresses": ["10.1.5.1"], "ports": ["Ethernet25/1", "Ethernet9/1"]}
+WAKERS = {"p-poplar1": WAKER}
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,9 @@ def running_tor(directory: Path, *options: str) -> Iterator[Tor]:
     assert process.stdout
     port = urlsplit(process.stdout.readline().split()[-1]).port
     assert port
-    yield Tor(directory, port)
-    process.terminate()
-    process.wait(10)
-    process.stdout.close()
+    try:
+        yield Tor(directory, port)
+    finally:
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()

@@ -85,6 +85,7 @@ QOS = {
     ],
 }
 QOS["other"] = [line.replace("95", "60").replace("0.2", "0.5").replace("256", "150") for line in QOS["reference"]]
+QOS["odd"] = [line.replace("guaranteed 100", "guaranteed 200") for line in QOS["reference"]]
 QOS["foreign"] = ["qos profile ROCE", "   qos trust cos", "   priority-flow-control on"]
 
 

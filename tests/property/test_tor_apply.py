@@ -72,7 +72,8 @@ def foreign_blocks(switch: InProcessSwitch, declared: dict[str, Any]) -> list[st
     """What nobody declared, as it stands in the running-config."""
     scope = declared.get("scope", {}).get("ports", [])
     ours = {port["name"] for port in declared["ports"] if port.get("owner") != "external"}
-    foreign = [*FOREIGN_BLOCKS, *(f"interface {name}\n" for name in PORTS if name not in ours and name not in scope)]
+    cleared = {name for name in scope if name not in {port["name"] for port in declared["ports"]}}
+    foreign = [*FOREIGN_BLOCKS, *(f"interface {name}\n" for name in PORTS if name not in ours | cleared)]
     blocks = [f"{block}\n" for block in switch.running.split("\n!\n")]
     return [block for block in blocks if block.startswith(tuple(foreign))]
 

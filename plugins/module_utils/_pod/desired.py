@@ -41,7 +41,11 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         "tor_switches": {
             device.name: dict(
                 desired_tor(declaration, device, tenants),
-                wakers={name: _waker(server) for name, server in servers.items() if devices[name].pod == device.pod},
+                wakers={
+                    name: _waker(devices[name], server, devices)
+                    for name, server in servers.items()
+                    if devices[name].pod == device.pod
+                },
             )
             for device in devices.values()
             if device.kind == TOR
@@ -96,9 +100,13 @@ def _poplar_server(
     }
 
 
-def _waker(server: Options) -> Options:
-    """Which IPU-Machines a server can ask for a frame, so that their switch knows where they are."""
-    return {"interface": server["interfaces"][0]["name"], "addresses": list(server["peers"].values())}
+def _waker(server: Device, options: Options, devices: Mapping[str, Device]) -> Options:
+    """Which IPU-Machines a server can ask for a frame, so that their switch knows again what is at these ports."""
+    return {
+        "interface": options["interfaces"][0]["name"],
+        "addresses": list(options["peers"].values()),
+        "ports": [device.facts["switch_port"] for device in (server, *map(devices.__getitem__, options["peers"]))],
+    }
 
 
 def _reaches(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> bool:

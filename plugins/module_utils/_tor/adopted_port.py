@@ -27,7 +27,7 @@ def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Word
     """
     words: Words = {}
     for name in _told(fields):
-        value, otherwise = fields[name], _otherwise(name, fields, derived)
+        value, otherwise = fields[name], _otherwise(name, derived)
         if is_same(name, value, otherwise):
             continue
         word, said = _word(name, value, names)
@@ -67,11 +67,9 @@ def _told(fields: Fields) -> list[str]:
     return [name for name in told if name not in dormant and name not in of_channel]
 
 
-def _otherwise(name: str, fields: Fields, derived: Fields) -> Any:
-    """What a field would be if nothing were said of it; nothing is derived for the VLANs of another mode."""
-    of_other_mode = any(name in names for names in VLAN_FIELDS.values()) and derived.get("mode") != fields.get("mode")
-    value = None if of_other_mode else derived.get(name)
-    return PORT_DEFAULTS[name] if value is None else value
+def _otherwise(name: str, derived: Fields) -> Any:
+    """What a field would be if nothing were said of it."""
+    return PORT_DEFAULTS[name] if derived.get(name) is None else derived[name]
 
 
 def _word(name: str, value: Any, names: Mapping[int, str]) -> tuple[str, Any]:

@@ -159,7 +159,7 @@ class _ManagementSwitch:
             refused = [name for name in said if not self._result.take(path, {name: said[name]})]
         after = self._derived(self._result.document)
         for name in subjects:
-            if name not in ours or name in refused :
+            if name not in ours or name in refused or disagreements(self._ports[name], after.get(name, {})):
                 self._result.take((*path, name), EXTERNAL_PORT)
                 self._say(f"{name} is external, because pods.yml has no words for what it is")
 

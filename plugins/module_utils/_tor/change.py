@@ -20,7 +20,7 @@ from .plan import covered, is_for_canary, plan, state_of
 from .running_config import PORTS, VLANS, RunningConfig, parse
 from .session import Send, commit_with_timer, read_running_config, save, undo
 from .session_name import LONGEST_TIMER
-from .surroundings import Surroundings, look_around
+from .surroundings import UNSEEN, look_around
 
 CONFIRM_SECONDS = range(10, LONGEST_TIMER + 1)
 SYSTEM_CLOCK = Clock(time.time, time.sleep)
@@ -74,7 +74,7 @@ class Change:
         self._readings: list[RunningConfig] = []
         self._is_read = False
         self._names: dict[str, list[str]] = {}
-        self._around: Surroundings | None = None
+        self._around = UNSEEN
         self.session_diffs: list[str] = []
         self.pending: Pending | None = None
 
@@ -96,7 +96,7 @@ class Change:
             Refused: the declaration does not fit the switch, or somebody else is changing it.
         """
         steps = plan(self._declared, self._readings[-1])
-        if steps and self._around and self._around.busy:
+        if steps and self._around.busy:
             sessions = ", ".join(f"{name} ({state})" for name, state in sorted(self._around.busy.items()))
             raise Refused(
                 f"another configuration session is open on the switch: {sessions}; commit or abort it first, or wait "
@@ -124,7 +124,6 @@ class Change:
 
     def _carry_out(self, steps: Sequence[Step], session: str, done: int, waits: bool = False) -> None:
         """Commit some steps; and unless somebody ``waits`` to do that, confirm and save them."""
-        assert self._around is not None
         self._is_read = False
         pending = self._expected_of(steps, session)
         lines = commands_for(steps, self._readings[-1].queue_word)
@@ -150,7 +149,6 @@ class Change:
 
     def _expected_of(self, steps: Sequence[Step], session: str) -> Pending:
         """What has to hold once these steps are committed."""
-        assert self._around is not None
         now, around = self._readings[-1], self._around
         after = predict(now.state, steps)
         removed = [step.name for step in steps if step.kind == VLANS and step.action == REMOVE]

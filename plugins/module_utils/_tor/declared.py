@@ -140,11 +140,16 @@ def _scope(state: str, scope: Mapping[str, Any] | None) -> tuple[frozenset[str],
         raise Refused(f"scope: it says what state {OVERRIDDEN} may clear; give both or none of the two")
     given = scope or {}
     vlans = vlan_ids(_vlan_list("scope.vlans", given.get("vlans") or [])) - {1}
-    names = enumerate(given.get("ports") or [])
-    return (
-        frozenset(map(str, vlans)),
-        frozenset(_spelled(f"scope.ports[{number}]", port_name, name) for number, name in names),
-    )
+    return frozenset(map(str, vlans)), port_names("scope.ports", given.get("ports") or [])
+
+
+def port_names(place: str, names: Sequence[str]) -> frozenset[str]:
+    """A list of ports as EOS spells them; ``place`` is its name for a person.
+
+    Raises:
+        Refused: one of them is no port's name.
+    """
+    return frozenset(_spelled(f"{place}[{number}]", port_name, name) for number, name in enumerate(names))
 
 
 def _canary(number: int, name: str, our_ports: Mapping[str, str]) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
-from typing import Any, Mapping
+from typing import Any, Collection, Mapping
 
 from .._plan.converge import Refused
 from .._plan.steps import State, changed_fields, reason_for
@@ -50,6 +50,11 @@ class Pending:
         """This as plain data, see :func:`pending_of`."""
         return asdict(self)
 
+    def without_addresses_at(self, ports: Collection[str]) -> Pending:
+        """The same, but no address has to be learned again that was learned at one of these ports."""
+        macs = [entry for entry in self.expectation["macs"] if entry["at"][0] not in ports]
+        return replace(self, expectation={**self.expectation, "macs": macs})
+
     def mismatch(self, now: RunningConfig) -> str | None:
         """What the switch has now that was not planned: on declared things, or in lines that are somebody else's."""
         actual = state_of(self.names, now)
@@ -71,7 +76,7 @@ class Pending:
             return None
         gone = sum(end - begin for _tag, begin, end, _first, _last in changes)
         new = [line for _tag, _begin, _end, first, last in changes for line in lines[first:last]]
-        appeared = f"new are: {' | '.join(new[:4])}" if new else "none is new"
+        appeared = f"new are: {' | '.join(map(without_secrets, new[:4]))}" if new else "none is new"
         return f"lines that are not part of it changed meanwhile: {gone} vanished, {appeared}"
 
 

@@ -39,6 +39,10 @@ class Surroundings:
         return {name: state for name, state in self.sessions.items() if name not in self.left_over}
 
 
+UNSEEN = Surroundings({}, [], Observed(), 0.0, [], reachable=False)
+"""Where nobody has looked, because nothing is to be changed."""
+
+
 def look_around(
     send: Send, checks: Checks, host: str, now: Callable[[], float], reachable: Callable[[], bool]
 ) -> Surroundings:

@@ -299,6 +299,7 @@ def test_new_errors_at_a_changed_port(switch: InProcessSwitch, new: int, is_refu
     switch.observe(counters={"Ethernet9/1": {"fcsErrors": 100}})
     switch.meanwhile = {"commit timer": lambda: switch.observe(counters={"Ethernet9/1": {"fcsErrors": 100 + new}})}
     outcome = switch.change(**DECLARED)
+    assert (outcome.failure is not None) == is_refused
     assert ("Ethernet9/1 has 11 new fcsErrors" in str(outcome.failure)) == is_refused
 
 
@@ -312,6 +313,7 @@ def test_pause_storm_at_a_changed_port(switch: InProcessSwitch, received: int, i
 
     switch.meanwhile = {"commit timer": ten_seconds_later}
     outcome = switch.change(**DECLARED)
+    assert (outcome.failure is not None) == is_refused
     assert ("Ethernet9/1 gets 1001 PFC frames a second, a pause storm" in str(outcome.failure)) == is_refused
 
 
@@ -358,6 +360,22 @@ def test_pending_change_that_was_undone_meanwhile_is_not_confirmed(switch: InPro
     switch.expire()
     with pytest.raises(DeviceError, match="the change was not confirmed: vlan 101: name is None, wanted 'vpod-alice'"):
         confirmed(switch, switch.last.pending.plain())
+
+
+def test_silence_is_right_only_at_a_port_that_nobody_could_wake(switch: InProcessSwitch) -> None:
+    switch.observe(macs=[MAC])
+    switch.change(**DECLARED, confirms=False)
+    switch.observe()
+    assert switch.last
+    assert switch.last.pending
+    elsewhere = switch.last.pending.without_addresses_at({"Ethernet8/1"})
+    with pytest.raises(DeviceError, match="address 0c:42:a1:00:00:01 is not seen at Ethernet9/1 any more"):
+        confirmed(switch, elsewhere.plain())
+    switch.observe(macs=[MAC])
+    switch.change(**DECLARED, confirms=False)
+    switch.observe()
+    confirmed(switch, switch.last.pending.without_addresses_at({"Ethernet9/1"}).plain())
+    assert "switchport access vlan 101" in switch.running
 
 
 def test_something_else_is_no_pending_change() -> None:

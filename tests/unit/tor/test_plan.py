@@ -426,6 +426,15 @@ def test_canary_takes_along_what_it_needs_and_nobody_uses() -> None:
     assert names == ["160", "ROCE", "ROCE 3", "Ethernet4/1", "100", "switch", "Ethernet1/1"]
 
 
+def test_profile_that_others_use_is_not_changed_for_the_canary() -> None:
+    ports = [{"name": "Et4/1", "qos_profile": "OLD"}]
+    names = [
+        step.name
+        for step in planned(ports=ports, qos={"profiles": [{"name": "OLD", "trust": "cos"}]}, canary=["Et4/1"])
+    ]
+    assert names == ["Ethernet4/1", "OLD"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
