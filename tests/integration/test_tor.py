@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,29 @@ def test_a_cable_that_is_not_as_declared_is_named(pod: Any, tmp_path: Path) -> N
     run = pod.playbook("cabling", *options(), inventory=inventory(tmp_path, overrides=swapped))
     assert run.code != 0
     assert "Ethernet11/1 has pod001-ipum3, but pods.yml says pod001-ipum4" in run.messages
+
+
+def answers(pod: Any) -> bool:
+    """Whether the first IPU-Machine answers a server of its vPOD."""
+    return "yes" in pod.inside("pod001-poplar1", "ping -c 1 -W 1 10.5.1.1 >/dev/null && echo yes || echo no")
+
+
+def test_a_change_that_nobody_confirms_is_gone_again_from_configuration_and_data_plane(pod: Any) -> None:
+    before = pod.switch("show running-config")[1]["output"]
+    assert answers(pod)
+    lost = pod.module(
+        "pod001-tor",
+        "tor_switch",
+        vlans=[{"vlan_id": 999}],
+        ports=[{"name": "Et9/1", "vlan": 999}],
+        confirm=False,
+        confirm_within=10,
+        checks={"settle_within": 5},
+    )
+    committed = time.monotonic()
+    assert lost["pending"]["session"] == lost["session"]
+    assert not answers(pod)
+    while (now := pod.switch("show running-config")[1]["output"]) != before and time.monotonic() < committed + 30:
+        time.sleep(1)
+    assert now == before
+    assert answers(pod)

@@ -87,7 +87,7 @@ def _ports(
             yield here, f"it is {name}, as is {spelled[name]!r}; declare each port once"
         spelled.setdefault(name, port.name)
         if port.owner == EXTERNAL and port.settings:
-            yield f"{here}.{next(iter(port.settings))}", "an external port is not touched; leave this or owner out"
+            yield f"{here}.{min(port.settings)}", "an external port is not touched; leave this or owner out"
         for key, reference in _vlan_references(port):
             if isinstance(reference, str) and not is_range(reference) and reference not in vlans:
                 known = f"known are {', '.join(vlans)}" if vlans else "none is declared"
@@ -126,7 +126,7 @@ def _roce(path: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
     try:
         qos = roce(settings)
     except Refused as error:
-        key, _, sentence = str(error).partition(": ")
+        key, sentence = str(error).split(": ", 1)
         yield f"{path}.tor.{key}", sentence
         return
     try:
@@ -171,7 +171,7 @@ def _place(here: str, pod: Pod, place: Place, said: SwitchPort) -> Iterator[Find
     if said.role == STORAGE and said.owner != EXTERNAL and STORAGE not in pod.vlans and "mode" not in said.settings:
         yield here, f"which VLAN? declare pods.{pod.name}.vlans.{STORAGE}, or mode and VLAN of this port"
     if said.role == SPARE and said.settings:
-        yield f"{here}.{next(iter(said.settings))}", "a spare port is not configured; leave this or role out"
+        yield f"{here}.{min(said.settings)}", "a spare port is not configured; leave this or role out"
     if said.roce and pod.tor.roce is None:
         yield f"{here}.roce", f"there is no profile to give it; declare pods.{pod.name}.tor.roce, for example reference"
 

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ask hosts on one network for their MAC address, so that the switch learns it: arp_probe.py INTERFACE ADDRESS...
