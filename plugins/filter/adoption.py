@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure core for playbooks/gather.yml: from what controllers hold to the pods.yml that reproduces it."""
+"""The pure core for playbooks/gather.yml: from what controllers and switches hold to the pods.yml for it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.module_utils._tor import adoption as switches
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.adoption import adopted
 
 
@@ -18,6 +19,14 @@ def adopted_of(declaration: Any, held: Any) -> Any:
     """The pods.yml that reproduces what the controllers hold, and what it cannot say."""
     try:
         return asdict(adopted(_plain(declaration), _plain(held)))
+    except DeclarationError as error:
+        raise AnsibleFilterError("; ".join(error.problems)) from None
+
+
+def adopted_switches_of(declaration: Any, gathered: Any) -> Any:
+    """The pods.yml that keeps switches as they are, and what it cannot say."""
+    try:
+        return asdict(switches.adopted(_plain(declaration), _plain(gathered)))
     except DeclarationError as error:
         raise AnsibleFilterError("; ".join(error.problems)) from None
 
@@ -36,4 +45,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        return {"adopted": adopted_of}
+        return {"adopted": adopted_of, "adopted_switches": adopted_switches_of}

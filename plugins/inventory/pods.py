@@ -17,13 +17,14 @@ description:
   - IPU-Machines are appliances. They are in the inventory for their variables, no play runs on them.
   - The whole declaration stands in the variable C(ipu_pod_declaration) of the group C(ipu_pods).
 notes:
-  - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(poplar_servers), C(ipu_machines) and
-    C(vipu_controllers). Beside them one group a pod, named as the pod, C(cluster_NAME) and C(vpod_NAME)."
+  - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(management_switches), C(switches) (both),
+    C(poplar_servers), C(ipu_machines) and C(vipu_controllers). Beside them one group a pod, named as the pod,
+    C(cluster_NAME) and C(vpod_NAME)."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
   - "Host variables of a Poplar server: C(management_address), C(rnic_address), C(rnic_prefix), C(rnic_interface),
     C(switch), C(switch_port) of the first RNIC, C(switch_ports) of both, C(rnic_vlan)."
-  - "Host variables of a ToR switch or of a controller with a host of its own: C(management_address)."
+  - "Host variables of a switch or of a controller with a host of its own: C(management_address)."
   - "Every one of them has C(ipu_pod), C(lrack) and C(number), where it stands in a pod, and C(ansible_host)."
 options:
   plugin:
@@ -43,13 +44,17 @@ options:
       - C(lrack) (1 to 254, default 1) is the logical rack number.
       - C(addressing) is C(factory) (default, 10.1.x.z) or C(multi-rack) (10.x.lrack.z).
       - C(poplar_servers) (1 to 4, default 1) is how many stand in the rack.
-      - C(rnic) holds C(interface) (name on the servers, default C(ens2f0)), C(vlan) (of RNICs that no vPOD has) and
-        C(mtu) (bytes). Without them, what is there is kept.
-      - C(tor) holds C(ipu_machine_order) (C(ascending), the default, or C(descending)), C(address) and C(mtu) (bytes,
-        of the ports; without it, what is there is kept).
-      - C(vlans) maps names to VLAN ids (2 to 4094) that server ports carry beside their tenant's.
-      - C(names) holds the templates C(ipu_machine), C(poplar_server) and C(tor_switch), of C({pod}), C({lrack}) and
-        C({n}).
+      - C(rnic) holds C(interface) (name on the servers, default C(ens2f0)), C(vlan) (of RNICs that no vPOD has, with
+        C(vni) and C(vlan_name)) and C(mtu) (bytes). Without them, what is there is kept.
+      - C(tor) holds C(ipu_machine_order) (C(ascending), the default, or C(descending)), C(address), C(mtu) (bytes) and
+        C(spanning_tree_edge) of the RNIC ports, C(roce) (C(reference), or a mapping of what differs from it),
+        C(ports) (name to what is different there), C(spare_ports) (C(kept), the default, or C(quarantine)) and
+        C(canary) (devices or ports that are changed first). What is not said is kept.
+      - C(vlans) maps names to VLAN ids (2 to 4094), or to C(id) and C(vni). Server ports carry them beside their
+        tenant's, except the one that is called C(quarantine).
+      - C(management_switch) holds C(address) (required), C(vlans) and C(ports). Nothing is derived for it.
+      - C(names) holds the templates C(ipu_machine), C(poplar_server), C(tor_switch) and C(management_switch), of
+        C({pod}), C({lrack}) and C({n}).
       - C(overrides) maps a device's name to the host variables that differ from what would be derived.
     type: dict
     required: true
@@ -58,6 +63,8 @@ options:
       - V-IPU controller name to its fields, either C(host) (a Poplar server's name) or C(address) (of a host of its
         own, which then has the controller's name).
       - C(mode) is C(insecure) (default) or C(secure), C(user_port) defaults to 8090, C(admin_port) to 8091.
+      - C(strict_sizes) (default C(false)) follows the vendor's lists of partition sizes to the letter,
+        C(any_replica_size) (default C(false)) lets replicas have any number of IPUs.
     type: dict
     default: {}
   clusters:
@@ -69,10 +76,11 @@ options:
   vpods:
     description:
       - vPOD name to its fields, C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
-        C(vlan), C(users) (needed where the controller is secure), C(ipu_machines) (pins), C(ipuof) (C(environment), the
-        default, or C(files)) and C(partitions).
-      - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable) and C(poplar_servers) (those that
-        use it, default all of the vPOD).
+        C(vlan) (with C(vni) and C(vlan_name)), C(users) (needed where the controller is secure), C(ipu_machines)
+        (pins), C(ipuof) (C(environment), the default, or C(files)) and C(partitions).
+      - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable), C(routing), C(gw_routing),
+        C(sync_type), C(relocatable) and C(disable_auto_reset), which are as in M(ipu.pod.vipu_state), and
+        C(poplar_servers) (those that use it, default all of the vPOD).
     type: dict
     default: {}
 """

@@ -7,19 +7,25 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: tor_switch
-short_description: VLANs and ports of a pod's Arista ToR switch
+short_description: VLANs, ports and lossless Ethernet of a pod's Arista ToR switch
 version_added: 1.0.0
 author:
   - The ipu.pod authors (@ipu-pod)
 description:
-  - Makes the declared VLANs and ports of a top-of-rack switch with Arista EOS what they should be, in one configuration
-    session, and touches nothing else.
-  - The session is committed with a timer. The module then reads the switch in a new request, compares what it has with
-    the plan and everything else with what it had before, and only then confirms the commit and saves the configuration.
-    If the switch can no longer be reached, it goes back to the old configuration by itself.
-  - Over eAPI, a run with nothing to change costs the switch two requests, any other eight.
+  - Makes the declared VLANs, ports and quality of service of a switch with Arista EOS what they should be, in one
+    configuration session, and touches nothing else.
+  - The session is committed with a timer. The module then looks at the switch over a fresh connection, compares what it
+    has with the plan, everything else with what it had before, and what it sees at its ports with what it saw there
+    before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it takes
+    the change back, and if the switch can no longer be reached, it goes back to the old configuration by itself.
+  - Quality of service and MTU are only ever changed where they are declared, whatever the O(state).
+  - Over eAPI, a run with nothing to change costs the switch two requests, any other eight, and more only while links
+    settle or with O(canary).
 extends_documentation_fragment:
   - ipu.pod._attributes
+  - ipu.pod._tor_switch.vlans
+  - ipu.pod._tor_switch.ports
+  - ipu.pod._tor_switch.qos
 attributes:
   check_mode:
     support: full
@@ -28,91 +34,109 @@ attributes:
   idempotent:
     support: full
 options:
-  vlans:
-    description: The VLANs that should exist. VLANs that are not listed stay as they are.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      vlan_id:
-        description: The VLAN's number, V(1) to V(4094).
-        type: int
-        required: true
-      name:
-        description:
-          - Its name, 1 to 32 characters without spaces.
-          - If not given, a VLAN keeps its name, and a new one gets the name that EOS gives it, for example V(VLAN0101).
-        type: str
-  ports:
-    description:
-      - The ports that should be as described. Ports that are not listed stay as they are, and so does each setting that
-        is not given.
-      - A routed port (C(no switchport)) is refused.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: An Ethernet port or port channel, in any of EOS's spellings, such as V(Ethernet9/1) or V(Et9/1).
-        type: str
-        required: true
-      owner:
-        description:
-          - Whose port this is, V(pod), V(vpod NAME) or V(external).
-          - An external port belongs to somebody else, such as OpenStack Neutron or a person. It is never touched,
-            whatever else is said about it here.
-        type: str
-        default: pod
-      description:
-        description: What the port is for, in one line. An empty text removes the description.
-        type: str
-      mode:
-        description: Whether the port carries one VLAN without tags or several with tags.
-        type: str
-        choices: [access, trunk]
-      vlan:
-        description: The VLAN of the port while it is an access port, V(1) to V(4094).
-        type: int
-      native_vlan:
-        description:
-          - The VLAN of frames without a tag while the port is a trunk, V(1) to V(4094).
-          - Other than V(1), which is EOS's default, it has to be among the allowed VLANs.
-        type: int
-      allowed_vlans:
-        description:
-          - The VLANs that the port carries while it is a trunk, as numbers and ranges such as V(100-110).
-          - They are added to the list that a trunk already has. A port that is no trunk yet, or a trunk that carries
-            every VLAN, gets exactly this list.
-        type: list
-        elements: str
-      mtu:
-        description:
-          - The largest frame payload, V(68) to V(9214) bytes. EOS's default for switched ports is V(9214).
-          - V(1500), EOS's default for routed ports, cannot be set on a switched port and is refused.
-        type: int
-      enabled:
-        description: Whether the port is up (C(no shutdown)).
-        type: bool
   state:
     description:
-      - V(merged) makes the switch what is declared.
-      - V(gathered) changes nothing and returns all VLANs and ports as they are, as options of this module.
+      - V(merged) makes the switch what is declared, and keeps what is not.
+      - V(replaced) also gives the settings that are not given EOS's defaults, of the listed VLANs, ports, profiles and
+        queues, except for MTU and quality of service of ports.
+      - V(overridden) does the same, and removes the VLANs of O(scope) that are not listed, and gives the ports of
+        O(scope) that are not listed EOS's defaults.
+      - V(gathered) changes nothing and returns all VLANs, ports and quality of service as they are, as options of this
+        module.
       - V(rendered) needs no connection and returns the configuration lines for all that is declared.
+      - V(confirmed) finishes a change that was made with O(confirm=false), see O(pending).
     type: str
-    choices: [merged, gathered, rendered]
+    choices: [merged, replaced, overridden, gathered, rendered, confirmed]
     default: merged
+  scope:
+    description:
+      - What O(state=overridden), and only that, may clear. Nothing else is, and no external port.
+      - A VLAN that an external port, or an interface of its own (C(interface Vlan101)), still uses is refused.
+    type: dict
+    suboptions:
+      vlans:
+        description: VLANs, as numbers and ranges such as V(100-199). V(1) always stays.
+        type: list
+        elements: str
+        default: []
+      ports:
+        description: Names of ports.
+        type: list
+        elements: str
+        default: []
+  canary:
+    description:
+      - Names of some of the declared ports. They are changed, checked and confirmed first, in a session of their own,
+        with the VLANs and profiles that they need, and everything else follows only if that went well.
+    type: list
+    elements: str
+    default: []
+  confirm:
+    description:
+      - Whether this call also checks and confirms the commit.
+      - With V(false) it commits with the timer running and returns RV(pending). The caller may then wake what is idle,
+        by a ping from the servers for example, and has to call again with O(state=confirmed) before O(confirm_within)
+        is over. A O(canary) is checked and confirmed all the same.
+    type: bool
+    default: true
   confirm_within:
     description:
       - Seconds from the commit until the switch undoes it, if it was not confirmed by then.
-      - V(10) to V(3600), long enough for reading the running-config once.
+      - V(10) to V(3600), and more than O(checks.settle_within).
     type: int
     default: 120
+  pending:
+    description:
+      - With O(state=confirmed), what RV(pending) of the call with O(confirm=false) was. Nothing is done if it is empty,
+        as it is if that call had nothing to change.
+    type: dict
+  not_woken:
+    description:
+      - With O(state=confirmed), names of ports whose machines nobody could wake. No MAC address has to be learned there
+        again. All other checks hold there, too.
+    type: list
+    elements: str
+    default: []
+  checks:
+    description:
+      - What has to hold before a change is confirmed, beside that the switch has what was planned, that nothing of
+        somebody else appeared or vanished, and that each port which forwarded frames does so in its VLANs.
+      - What was not there before is never missed.
+    type: dict
+    suboptions:
+      lldp:
+        description:
+          - Every LLDP neighbour that was seen before is there again, except at ports that the change disables or on
+            which it turns LLDP off.
+        type: bool
+        default: true
+      macs:
+        description:
+          - Every MAC address that was learned at a port before is learned there again, or at the port channel that the
+            port joined.
+          - An address may be missing where the change does not touch its port and the port is still in the address's
+            VLAN. It has then aged out by itself. It may also be missing where the change disables its port or takes its
+            VLAN from a trunk.
+        type: bool
+        default: true
+      errors:
+        description:
+          - No changed port has more than 10 new errors, or gets more than 1000 PFC frames a second. A port that is
+            paused all the time gets about 3000.
+        type: bool
+        default: true
+      settle_within:
+        description: Seconds that links, neighbours and addresses have to come back. It is over when all are there.
+        type: int
+        default: 30
 notes:
   - Runs on the control node over the connection C(ansible.netcommon.httpapi) (eAPI) or C(ansible.netcommon.network_cli)
     (SSH), with C(ansible_network_os) set to C(arista.eos.eos).
   - The user needs the right to configure. Where that takes C(enable), set C(ansible_become) and
     C(ansible_become_method=enable).
-  - Refuses to change a switch on which somebody else has a configuration session open or a commit timer running.
+  - Refuses to change a switch on which somebody else has a configuration session open or a commit timer running. A
+    session that a run of this module left behind is aborted by the next run that changes something, once its process is
+    gone.
 seealso:
   - module: arista.eos.eos_config
 """
@@ -140,6 +164,56 @@ EXAMPLES = r"""
       - name: Ethernet1/1
         owner: external
 
+- name: Lossless Ethernet for RoCE on one canary first, then on the others
+  ipu.pod.tor_switch:
+    qos:
+      profiles:
+        - name: ROCE
+          trust: dscp
+          queues:
+            - queue: 3
+              priority: none
+              bandwidth_percent: 95
+              bandwidth_guaranteed_kbps: 100
+              ecn: {minimum_kbytes: 256, maximum_kbytes: 512}
+          no_drop: [3]
+          watchdog: true
+      watchdog: {timeout: 0.2, recovery_time: 0.2, polling_interval: 0.1, action: drop}
+    ports:
+      - {name: Et9/1, qos_profile: ROCE, qos_trust: dscp}
+      - {name: Et10/1, qos_profile: ROCE, qos_trust: dscp}
+    canary: [Et9/1]
+
+- name: Both RNIC ports of a Poplar server as one channel
+  ipu.pod.tor_switch:
+    ports:
+      - {name: Port-Channel25, owner: vpod alice, mode: trunk, native_vlan: 101, allowed_vlans: [101, 200-203]}
+      - {name: Et25/1, owner: vpod alice, channel_group: 25, lacp: active}
+      - {name: Et26/1, owner: vpod alice, channel_group: 25, lacp: active}
+
+- name: Exactly these VLANs from 100 to 199
+  ipu.pod.tor_switch:
+    state: overridden
+    scope:
+      vlans: [100-199]
+    vlans:
+      - {vlan_id: 101, name: vpod-alice}
+
+- name: A change that is confirmed later
+  ipu.pod.tor_switch:
+    vlans:
+      - {vlan_id: 102, name: vpod-bob}
+    confirm: false
+  register: change
+
+- name: Look over a new connection
+  ansible.builtin.meta: reset_connection
+
+- name: Confirm it
+  ipu.pod.tor_switch:
+    state: confirmed
+    pending: "{{ change.pending }}"
+
 - name: What the switch has now
   ipu.pod.tor_switch:
     state: gathered
@@ -149,6 +223,7 @@ EXAMPLES = r"""
   ipu.pod.tor_switch:
     vlans: "{{ tor.gathered.vlans }}"
     ports: "{{ tor.gathered.ports }}"
+    qos: "{{ tor.gathered.qos }}"
 
 - name: The configuration lines, to look at or to paste
   ipu.pod.tor_switch:
@@ -160,9 +235,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 before:
-  description: The declared VLANs and our declared ports before, by kind and name. A VLAN that is not there is missing.
+  description:
+    - What is declared or in the scope, as it was, by kind and name. What is not there is missing.
+    - The kinds are V(vlan), V(vni), V(port), and where they are declared V(dscp), V(traffic_class), V(pfc_watchdog),
+      V(qos_profile) and V(qos_queue).
   type: dict
-  returned: state is merged
+  returned: state is merged, replaced or overridden
   sample:
     vlan: {}
     port:
@@ -174,51 +252,73 @@ before:
         native_vlan: 1
         allowed_vlans: [1-4094]
         mode: access
+        channel_group: 0
+        lacp: ""
+        spanning_tree_edge: false
+        lldp: true
+        qos_profile: ""
+        qos_trust: cos
 after:
   description:
     - The same after the change, as read from the switch. In check mode as it would be.
     - V(null) if the switch could not be read any more after a failure.
   type: dict
-  returned: state is merged
+  returned: state is merged, replaced or overridden
 diff:
   description: The fields that differ, RV(before) and RV(after).
   type: dict
-  returned: state is merged
+  returned: state is merged, replaced or overridden
 plan:
-  description: The steps from before to after, in order. All of them happen in one commit.
+  description: The steps from before to after, in order. All of them happen in one commit, or in two with O(canary).
   type: list
   elements: dict
-  returned: state is merged
+  returned: state is merged, replaced or overridden
   contains:
     action:
-      description: V(create) or V(update).
+      description: V(create), V(update) or V(remove).
       type: str
     kind:
-      description: V(vlan) or V(port).
+      description: The kind of thing, as in RV(before).
       type: str
     name:
-      description: The VLAN's number or the port's full name.
+      description: The VLAN's number, the port's full name, the profile's name and the queue's number, and so on.
       type: str
     reason:
       description: What is different from what is declared; for a port, after its owner.
       type: str
     risk:
-      description: V(disruptive) where frames that pass today may stop passing, otherwise V(none).
+      description:
+        - V(disruptive) where frames that pass today may stop passing.
+        - V(tenant outage) where they are a tenant's, whose VLAN is called C(vpod-NAME), and where a VLAN goes that
+          ports beside the scope still use.
+        - V(destructive) where a VLAN goes that nobody uses. Otherwise V(none).
       type: str
 commands:
   description: The EOS configuration lines, executed, or in check mode not executed.
   type: list
   elements: str
-  returned: state is merged or rendered
+  returned: state is merged, replaced, overridden or rendered
   sample: [vlan 101, name vpod-alice, interface Ethernet9/1, switchport access vlan 101]
 session:
-  description: The name of the configuration session; V(null) if none was opened.
+  description:
+    - The name of the configuration session, with user, host and process of the control node and the time. V(null) if
+      none was opened. The canary's has C(_canary) added.
   type: str
-  returned: state is merged
-  sample: ipu-pod-4711-20250131T120000Z
+  returned: state is not gathered or rendered
+  sample: ipu-pod_root_control_4711_20250131T120000Z
+session_diff:
+  description: What the switch itself said that the session would change, without secrets. Empty if none was opened.
+  type: str
+  returned: state is merged, replaced or overridden
+pending:
+  description:
+    - What O(state=confirmed) has to be given in O(pending), before O(confirm_within) is over.
+    - V(null) if there is nothing to confirm.
+  type: dict
+  returned: state is merged, replaced or overridden
 gathered:
-  description: All VLANs and ports of the switch, as the options O(vlans) and O(ports). Ports that this module does not
-    configure, such as routed ones, are external.
+  description: All VLANs, ports and quality of service of the switch, as options of this module. Ports that it does not
+    configure, such as routed ones, are external. What can be kept but not declared is left out.
   type: dict
   returned: state is gathered
   contains:
@@ -230,6 +330,9 @@ gathered:
       description: As O(ports).
       type: list
       elements: dict
+    qos:
+      description: As O(qos), as far as it is not EOS's default.
+      type: dict
 done:
   description: The steps that were carried out.
   type: list
@@ -246,7 +349,9 @@ not_tried:
   returned: on failure during the change
 """
 
+import getpass
 import os
+import socket
 import time
 from typing import Any
 
@@ -254,64 +359,83 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.module import run
-from ansible_collections.ipu.pod.plugins.module_utils._tor.change import Change
-from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
-from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import Declared, declare
+from ansible_collections.ipu.pod.plugins.module_utils._tor.change import NOT_SAVED, SYSTEM_CLOCK, Change
+from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks
+from ansible_collections.ipu.pod.plugins.module_utils._tor.commands import render
+from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import confirm_if_right
+from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender, way_to
+from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import Declared, declare, port_names
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
-from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import render
+from ansible_collections.ipu.pod.plugins.module_utils._tor.options import (
+    ARGUMENT_SPEC,
+    CONFIRMED,
+    GATHERED,
+    RENDERED,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pending_of
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
-from ansible_collections.ipu.pod.plugins.module_utils._tor.session import read_running_config
-
-VLAN_OPTIONS = {
-    "vlan_id": {"type": "int", "required": True},
-    "name": {"type": "str"},
-}
-
-PORT_OPTIONS = {
-    "name": {"type": "str", "required": True},
-    "owner": {"type": "str", "default": "pod"},
-    "description": {"type": "str"},
-    "mode": {"type": "str", "choices": ["access", "trunk"]},
-    "vlan": {"type": "int"},
-    "native_vlan": {"type": "int"},
-    "allowed_vlans": {"type": "list", "elements": "str"},
-    "mtu": {"type": "int"},
-    "enabled": {"type": "bool"},
-}
+from ansible_collections.ipu.pod.plugins.module_utils._tor.session import read_running_config, save
+from ansible_collections.ipu.pod.plugins.module_utils._tor.session_name import Owner
 
 
-def merge(module: AnsibleModule, declared: Declared) -> None:
+def change(module: AnsibleModule, declared: Declared) -> None:
     """Make the switch what is declared."""
-    session = f"ipu-pod-{os.getpid()}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    change = Change(declared, sender(module._socket_path), session, module.params["confirm_within"])
+    send, reachable = way_to(module._socket_path)
+    host = socket.gethostname()
+    session = Owner(getpass.getuser(), host, os.getpid(), int(time.time())).session
+    checks = Checks(**module.params["checks"])
+    confirms = module.params["confirm"]
+    one = Change(declared, send, session, module.params["confirm_within"], checks, confirms, host, reachable)
 
     def extra(_outcome: Outcome) -> dict[str, Any]:
-        opened = change.commands and not module.check_mode
-        return {"commands": change.commands, "session": session if opened else None}
+        return {
+            "commands": one.commands,
+            "session": session if one.commands and not module.check_mode else None,
+            "session_diff": "\n".join(one.session_diffs),
+            "pending": one.pending and one.pending.plain(),
+        }
 
-    run(module, change.read, change.plan, change.apply, extra=extra)
+    run(module, one.read, one.plan, one.apply, extra=extra)
+
+
+def confirm(module: AnsibleModule) -> None:
+    """Finish what a call with ``confirm: false`` left pending."""
+    if not module.params["pending"]:
+        module.exit_json(changed=False, session=None)
+    not_woken = port_names("not_woken", module.params["not_woken"])
+    pending = pending_of(module.params["pending"]).without_addresses_at(not_woken)
+    if module.check_mode:
+        module.exit_json(changed=True, session=pending.session)
+    send, reachable = way_to(module._socket_path)
+    confirm_if_right(send, reachable, SYSTEM_CLOCK, pending)
+    try:
+        save(send)
+    except DeviceError as error:
+        module.fail_json(msg=f"{NOT_SAVED}: {error}", changed=True, session=pending.session)
+    module.exit_json(changed=True, session=pending.session)
 
 
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
-        argument_spec={
-            "vlans": {"type": "list", "elements": "dict", "default": [], "options": VLAN_OPTIONS},
-            "ports": {"type": "list", "elements": "dict", "default": [], "options": PORT_OPTIONS},
-            "state": {"type": "str", "choices": ["merged", "gathered", "rendered"], "default": "merged"},
-            "confirm_within": {"type": "int", "default": 120},
-        },
+        argument_spec=ARGUMENT_SPEC,
+        required_if=[("state", CONFIRMED, ("pending",))],
         supports_check_mode=True,
     )
-    state = module.params["state"]
+    options = module.params
+    state = options["state"]
     try:
-        declared = declare(module.params["vlans"], module.params["ports"])
-        if state == "rendered":
-            module.exit_json(changed=False, commands=render(declared))
-        if state == "gathered":
+        if state == CONFIRMED:
+            confirm(module)
+        if state == GATHERED:
             running = parse(read_running_config(sender(module._socket_path)))
             module.exit_json(changed=False, gathered=gathered(running))
-        merge(module, declared)
+        declared = declare(
+            options["vlans"], options["ports"], options["qos"], state, options["scope"], options["canary"]
+        )
+        if state == RENDERED:
+            module.exit_json(changed=False, commands=render(declared))
+        change(module, declared)
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
 

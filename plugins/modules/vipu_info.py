@@ -62,6 +62,13 @@ options:
     description: Also read the attributes of all IPUs.
     type: bool
     default: false
+  discovered_agents:
+    description:
+      - Also read which agents have announced themselves. Only the admin end-point knows them, and only where the
+        controller listens for them (option C(vipu_controller_autodiscovery_interfaces) of the role
+        P(ipu.pod.vipu_controller#role)).
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -72,6 +79,15 @@ EXAMPLES = r"""
 - name: Show it
   ansible.builtin.debug:
     var: controller.allocations
+
+- name: Which IPU-Machines have announced themselves
+  ipu.pod.vipu_info:
+    discovered_agents: true
+  register: found
+
+- name: Register all of them, under the names by which they announce themselves
+  ipu.pod.vipu_agent:
+    agents: "{{ found.discovered_agents }}"
 
 - name: What a tenant sees, without any V-IPU program
   ipu.pod.vipu_info:
@@ -129,6 +145,14 @@ ipu_attributes:
   description: Agent name to the number of an IPU to its attributes.
   type: dict
   returned: when asked for
+discovered_agents:
+  description:
+    - Name (the id that the controller would add it by), host and port of each agent that has announced itself, whether
+      it is registered or not; as the option C(agents) of M(ipu.pod.vipu_agent).
+  type: list
+  elements: dict
+  returned: when asked for
+  sample: [{name: pod001-ipum1, host: 10.2.1.1, port: 8080}]
 """
 
 from typing import Any
@@ -137,15 +161,17 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Fields
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import READ_OPTIONS, reader_of
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION, plural
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import AGENT, PARTITION, plural
 
 OPTIONS = dict(
     READ_OPTIONS,
     partition_status={"type": "bool", "default": False},
     ipuof_configurations={"type": "list", "elements": "str", "default": []},
     ipu_attributes={"type": "bool", "default": False},
+    discovered_agents={"type": "bool", "default": False},
 )
 
 
@@ -157,6 +183,13 @@ def configurations_of(client: Client, partition: str, partitions: dict[str, Fiel
             f"its partitions are {', '.join(sorted(partitions)) or 'none'}"
         )
     return [client.ipuof_configuration(partition, gcd) for gcd in range(partitions[partition]["gcds"])]
+
+
+def discovered_by(client: Client) -> list[Fields]:
+    """The agents that have announced themselves to the controller."""
+    if not isinstance(client, Controller) or AGENT not in client.kinds:
+        raise DeviceError("discovered_agents: only the admin end-point knows them; leave transport and end_point out")
+    return client.discovered_agents()
 
 
 def main() -> None:
@@ -176,6 +209,8 @@ def main() -> None:
             }
         if asked["ipu_attributes"]:
             result["ipu_attributes"] = client.ipu_attributes()
+        if asked["discovered_agents"]:
+            result["discovered_agents"] = discovered_by(client)
     except DeviceError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, **result, **{plural(kind): names for kind, names in state.items()})

@@ -97,6 +97,24 @@ def test_a_key_that_goes_into_a_file_is_seen_nowhere_else(host: Host) -> None:
     assert not list(host.directory.rglob("*.vipu-cli.hcl"))
 
 
+def test_a_key_file_that_is_missing_for_a_user_who_is_there_is_named(host: Host) -> None:
+    keys, users = host.directory / "lost", [{"name": "carol"}]
+    wanted = {"users": users, "key_directory": str(keys)}
+
+    def warned() -> bool:
+        return "user carol is on the controller, but" in " ".join(host.shown.split())
+
+    for options in (("--check",), (), ()):
+        host.run("vipu_user", *options, **wanted)
+        assert not warned()
+    (keys / "carol.key").unlink()
+    for options in (("--check",), ()):
+        assert not host.run("vipu_user", *options, **wanted)["changed"]
+        assert warned(), host.shown
+    assert host.run("vipu_user", users=users)["changed"] is False
+    assert not warned()
+
+
 def test_a_key_is_returned_only_where_that_was_asked_for(host: Host) -> None:
     result = host.run("vipu_user", users=[{"name": "mallory"}], return_keys=True)
     assert len(result["access_keys"]["mallory"]) > 8

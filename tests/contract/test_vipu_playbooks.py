@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 # Each IPU-Machine has its own loopback address, so that its agent can have the port that agents have.
 MACHINES = {f"pod001-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}
+LAB = "127.45.1.1"
 USER_PORT, ADMIN_PORT = 18090, 18091
 
 PODS_YML = {
@@ -39,7 +40,7 @@ PODS_YML = {
 @pytest.fixture(scope="module")
 def agents() -> Iterator[None]:
     servers = []
-    for number, (name, address) in enumerate(MACHINES.items(), 1):
+    for number, (name, address) in enumerate([*MACHINES.items(), ("lab", LAB)], 1):
         facts = machine.facts(name, "1.18.0", f"10.5.1.{number}", 2112)
         servers.append(agent.start(f"{address}:8080", lambda facts=facts: facts))
     yield
@@ -115,6 +116,8 @@ def test_gather_writes_what_reproduces_the_controller(controller: Path) -> None:
     vipu_admin(controller, "create partition train --size 8 --allocation alice --num-gcds 2")
     vipu_admin(controller, "create partition serve --size 4 --allocation alice --reconfigurable")
     vipu_admin(controller, "create partition odd --size 4 --allocation bob --sync-type pod-native-replicated-pipeline")
+    vipu_admin(controller, f"create agent lab --host {LAB}")
+    vipu_admin(controller, "create cluster lab --agents lab")
     written_by_hand = len(writes(controller))
     done = playbook("gather.yml", controller)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -124,12 +127,18 @@ def test_gather_writes_what_reproduces_the_controller(controller: Path) -> None:
         "cluster": "c001",
         "ipus": 16,
         "ipu_machines": list(MACHINES)[:4],
-        "partitions": {"train": {"ipus": 8, "gcds": 2}, "serve": {"ipus": 4, "reconfigurable": True}},
+        "partitions": {
+            "train": {"ipus": 8, "gcds": 2, "routing": "dnc"},
+            "serve": {"ipus": 4, "reconfigurable": True, "routing": "dnc"},
+        },
     }
+    odd = {"ipus": 4, "routing": "dnc", "sync_type": "pod-native-replicated-pipeline"}
+    assert gathered["vpods"]["bob"]["partitions"] == {"odd": odd}
     assert gathered["pods"] == PODS_YML["pods"]
     left = yaml.safe_load((controller / "gathered" / "ctrl001.vipu_state.yml").read_text())
-    assert [partition["name"] for partition in left["partitions"]] == ["odd"]
-    assert "no word for its sync type pod-native-replicated-pipeline" in " ".join(done.stdout.split())
+    assert left["agents"] == [{"name": "lab", "host": LAB, "port": 8080}]
+    assert [cluster["name"] for cluster in left["clusters"]] == ["lab"]
+    assert "cluster lab is not in pods.yml: its agents are not the IPU-Machines" in " ".join(done.stdout.split())
     assert len(writes(controller)) == written_by_hand
 
 
@@ -137,7 +146,7 @@ def test_gather_of_an_empty_controller_says_so(controller: Path) -> None:
     done = playbook("gather.yml", controller)
     assert done.returncode == 0, done.stdout + done.stderr
     assert yaml.safe_load((controller / "gathered" / "pods.yml").read_text())["vpods"] == {}
-    assert "pods.yml says all that the controllers hold." in done.stdout
+    assert "pods.yml says all that is there." in done.stdout
 
 
 def test_gather_names_a_controller_that_does_not_answer(place: Path) -> None:
@@ -205,7 +214,17 @@ def test_vipu_info_reads_the_same_by_both_transports(controller: Path) -> None:
     assert len(found["grpc"]["ipuof_configurations"]["p"]) == 2
 
 
-def ansible_module(place: Path, module: str, options: str) -> dict[str, Any]:
+def test_only_a_controller_that_listens_knows_who_announced_itself(controller: Path) -> None:
+    off = ansible_module(controller, "ipu.pod.vipu_info", f"api_port={ADMIN_PORT} discovered_agents=true", code=2)
+    assert "`vipu-admin discover agent` failed: discover agent: failed: auto-discovery is off" in off["msg"]
+    for way in ("end_point=user", "transport=grpc"):
+        options = f"api_port={USER_PORT} discovered_agents=true {way}"
+        assert ansible_module(controller, "ipu.pod.vipu_info", options, code=2)["msg"] == (
+            "discovered_agents: only the admin end-point knows them; leave transport and end_point out"
+        )
+
+
+def ansible_module(place: Path, module: str, options: str, code: int = 0) -> dict[str, Any]:
     """What a module returns on the controller's host."""
     done = subprocess.run(
         [f"{PROGRAMS}/ansible", "-i", str(place / "inventory"), "ctrl001", "-m", module, "-a", options],
@@ -215,6 +234,6 @@ def ansible_module(place: Path, module: str, options: str) -> dict[str, Any]:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     result: dict[str, Any] = json.loads(done.stdout)["plays"][0]["tasks"][0]["hosts"]["ctrl001"]
     return result

@@ -73,6 +73,24 @@ class Pod:
         done = self._run(name, options, inventory, {"COLUMNS": "1000"})
         return done.returncode, done.stdout + done.stderr
 
+    def module(self, host: str, name: str, **options: Any) -> dict[str, Any]:
+        """What one of the collection's modules returns that is run on a host."""
+        done = subprocess.run(
+            [f"{PROGRAMS}/ansible", "-i", str(INVENTORY), host, "-m", f"ipu.pod.{name}", "-a", json.dumps(options)],
+            cwd=PROJECT,
+            env={
+                **os.environ,
+                "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1",
+                "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        result: dict[str, Any] = json.loads(done.stdout)["plays"][0]["tasks"][0]["hosts"][host]
+        return result
+
     @staticmethod
     def _run(
         name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
@@ -94,6 +112,20 @@ class Pod:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def held(self, kind: str, host: str = "ctrl001") -> list[str]:
+        """The names of what a V-IPU controller holds of a kind, given in the plural."""
+        answer = json.loads(self.inside(host, f"vipu-admin -P 8091 --showjson list {kind}"))
+        return sorted(entity["id"] for entity in answer[kind])
+
+    def forget_the_controller(self, host: str = "ctrl001") -> None:
+        """Take away all that the role vipu_controller left on a host."""
+        self.inside(
+            host,
+            "systemctl stop vipu-server 2>/dev/null; rm -rf /var/lib/vipu /etc/systemd/system/vipu-server.service "
+            "/etc/systemd/system/vipu-server.service.d /etc/systemd/system/multi-user.target.wants/vipu-server.service "
+            "/etc/vipu /run/faults.json; systemctl daemon-reload; systemctl reset-failed",
+        )
 
     def switch(self, *commands: str) -> list[dict[str, Any]]:
         """Type commands at the ToR switch, as a person would."""

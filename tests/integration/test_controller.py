@@ -23,25 +23,11 @@ RestartSec=0
 """
 
 
-def forget_the_controller(pod: Any) -> None:
-    pod.inside(
-        "ctrl001",
-        "systemctl stop vipu-server 2>/dev/null; rm -rf /var/lib/vipu /etc/systemd/system/vipu-server.service "
-        "/etc/systemd/system/vipu-server.service.d /etc/vipu /run/faults.json; systemctl daemon-reload; "
-        "systemctl reset-failed",
-    )
-
-
-def held(pod: Any, kind: str) -> list[str]:
-    answer = json.loads(pod.inside("ctrl001", f"vipu-admin --showjson list {kind}"))
-    return [entity["id"] for entity in answer[kind]]
-
-
 @pytest.mark.parametrize(("write", "step"), [(3, "agent pod001-ipum3"), (17, "cluster c001"), (19, "partition train")])
 def test_a_controller_killed_in_the_middle_is_completed_by_a_plain_re_run(
     fresh_pod: Any, write: int, step: str
 ) -> None:
-    forget_the_controller(fresh_pod)
+    fresh_pod.forget_the_controller()
     fresh_pod.inside(
         "ctrl001",
         f"mkdir -p /etc/systemd/system/vipu-server.service.d; printf '{FAULTY}' > "
@@ -55,9 +41,9 @@ def test_a_controller_killed_in_the_middle_is_completed_by_a_plain_re_run(
     fresh_pod.inside("ctrl001", "rm /run/faults.json")
     completed = fresh_pod.playbook("vipu_controllers")
     assert (completed.code, completed.messages) == (0, "")
-    assert sorted(held(fresh_pod, "agents")) == sorted(PODS)
-    assert [held(fresh_pod, kind) for kind in ("clusters", "allocations")] == [["c001"], ["demo"]]
-    assert sorted(held(fresh_pod, "partitions")) == ["serve", "train"]
+    assert fresh_pod.held("agents") == sorted(PODS)
+    assert [fresh_pod.held(kind) for kind in ("clusters", "allocations")] == [["c001"], ["demo"]]
+    assert fresh_pod.held("partitions") == ["serve", "train"]
     again = fresh_pod.playbook("vipu_controllers")
     assert again.changed == dict.fromkeys(again.changed, 0)
 
@@ -86,7 +72,7 @@ def secure_inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_secure_controller_with_two_tenants(fresh_pod: Any, secure_inventory: Path) -> None:
-    forget_the_controller(fresh_pod)
+    fresh_pod.forget_the_controller()
     options = ("--diff", "-e", f"podsim_state={STATE}")
     foretold = fresh_pod.playbook("site", "--check", *options, inventory=secure_inventory)
     assert (foretold.code, foretold.messages) == (0, "")
@@ -118,3 +104,9 @@ def test_a_secure_controller_with_two_tenants(fresh_pod: Any, secure_inventory: 
 
     again = fresh_pod.playbook("site", *options, inventory=secure_inventory)
     assert again.changed == dict.fromkeys(again.changed, 0)
+
+    opened = fresh_pod.playbook(
+        "vipu_controllers", *options, "-e", "vipu_controller_mode=insecure", inventory=secure_inventory
+    )
+    assert opened.code != 0
+    assert "The V-IPU controller on ctrl001 is in secure mode (/etc/vipu/vipu-admin.hcl is there)" in opened.messages

@@ -94,6 +94,32 @@ def test_a_controller_that_should_answer_and_does_not(pod: Any) -> None:
     assert "start vipu-server on ctrl001" in run.messages
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (
+            "vipu_controller_mode=secure",
+            "The V-IPU controller on ctrl001 holds partitions (train, serve) and is not switched to secure mode under "
+            "them; remove them first, or leave mode out.",
+        ),
+        (
+            "vipu_controller_program=/nowhere/vipu-server",
+            "ctrl001 has no /nowhere/vipu-server; set vipu_controller_archive to the vendor's tarball on the control "
+            "node and vipu_controller_release to its release, or correct vipu_controller_program.",
+        ),
+        (
+            "vipu_controller_archive=/nowhere/vipu.tar.gz",
+            "vipu_controller_release is missing; set it to the release of vipu_controller_archive, like 1.18.0.",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("untouched")
+def test_a_controller_that_cannot_become_what_was_asked_for(pod: Any, option: str, said: str) -> None:
+    run = pod.playbook("vipu_controllers", "-e", option)
+    assert run.code != 0
+    assert said in run.messages
+
+
 @pytest.mark.usefixtures("untouched")
 def test_a_device_that_is_off(pod: Any) -> None:
     pod.inside("pod001-poplar2", "systemctl stop ssh.socket ssh.service 2>/dev/null; true")

@@ -34,6 +34,8 @@ NAMES = ["pod00{rack}-ipum{n}"] * 6 + ["lr{rack}-ipum{n}", "ag{rack}.{n}", "ag{r
 HOSTS = ["10.2.{rack}.{n}"] * 6 + ["192.168.{rack}.{n}", "rack{rack}-{n}.example.org"]
 PORTS = [8080] * 9 + [8081]
 SIZES = [4, 8, 16, 32, 64]
+# A word that a newer controller may have, and pods.yml has not.
+UNKNOWN = ["TOMORROWS"]
 MODES = st.sampled_from(["insecure", "secure"])
 ANY_SIZE = Rules(any_replica_size=True)
 
@@ -99,14 +101,16 @@ def _partitions(draw: st.DrawFn, state: State, allocation: str, free: int) -> No
         free -= size
         reconfigurable = draw(st.booleans())
         gcds = 1 if reconfigurable else draw(st.sampled_from([gcds for gcds in (1, 2, 4) if gcds <= size]))
-        sync = draw(st.sampled_from(["pod-native-default", "pod-native-default", "pod-native-replicated-pipeline"]))
+        sync = draw(
+            st.sampled_from(["pod-native-default"] * 2 + ["pod-native-replicated-pipeline", "ST_UNDEFINED", *UNKNOWN])
+        )
         state[PARTITION][f"{allocation}-p{number}"] = {
             "allocation": draw(st.sampled_from([allocation] * 9 + [""])),
             "size": size,
             "gcds": gcds,
             "replicas": gcds if draw(st.booleans()) else size,
-            "routing": draw(st.sampled_from(["dnc", "swnc", "ringswnc"])),
-            "gw_routing": draw(st.sampled_from(["default", "default", "ring", "swring"])),
+            "routing": draw(st.sampled_from(["dnc", "swnc", "ringswnc", "IRT_UNDEFINED", *UNKNOWN])),
+            "gw_routing": draw(st.sampled_from(["default", "default", "ring", "swring", *UNKNOWN])),
             "sync_type": "c2-compatible" if reconfigurable else sync,
             "reconfigurable": reconfigurable,
             "status": draw(st.sampled_from(["ACTIVE", "ERROR", "PENDING"])),
@@ -136,6 +140,20 @@ def declared_by(adoption: Adoption, state: State) -> dict[str, list[dict[str, An
                 declared[USER].append({"name": user, "allocations": mine})
                 named.add(user)
     return declared
+
+
+def rack_with(**partitions: dict[str, Any]) -> State:
+    """One rack with an allocation of 32 IPUs and these partitions in it."""
+    state = empty_state()
+    state["agent"] = {f"pod001-ipum{n}": {"host": f"10.2.1.{n}", "port": 8080} for n in range(1, 17)}
+    state["cluster"] = {
+        "c": {"agents": list(state["agent"]), "topology": "mesh", "ipu_link_domains": 1, "looped": False}
+    }
+    state["allocation"] = {"alice": {"cluster": "c", "size": 32, "agents": list(state["agent"])[:8]}}
+    usual = {"allocation": "alice", "size": 4, "gcds": 1, "replicas": 1, "routing": "dnc", "gw_routing": "default"}
+    usual.update(sync_type="pod-native-default", reconfigurable=False, status="ACTIVE")
+    state[PARTITION] = {name: {**usual, **fields} for name, fields in partitions.items()}
+    return state
 
 
 @settings(max_examples=300)
@@ -186,11 +204,7 @@ def test_everything_is_somewhere_and_what_is_not_in_pods_yml_has_a_reason(state:
 
 
 def test_what_v_ipu_does_not_know_is_kept() -> None:
-    state = empty_state()
-    state["agent"] = {f"pod001-ipum{n}": {"host": f"10.2.1.{n}", "port": 8080} for n in range(1, 17)}
-    state["cluster"] = {
-        "c": {"agents": list(state["agent"]), "topology": "mesh", "ipu_link_domains": 1, "looped": False}
-    }
+    state = rack_with()
     state["allocation"] = {"alice": {"cluster": "c", "size": 4, "agents": ["pod001-ipum2"]}}
     earlier = {
         "c": {"cluster": "old", "ipus": 64},
@@ -207,6 +221,57 @@ def test_what_v_ipu_does_not_know_is_kept() -> None:
         }
     }
     assert adoption.reasons == []
+
+
+def test_pods_yml_says_of_a_partition_what_is_not_usual() -> None:
+    state = rack_with(
+        usual={},
+        undefined={"routing": "IRT_UNDEFINED", "sync_type": "ST_UNDEFINED"},
+        shared={"reconfigurable": True, "sync_type": "c2-compatible"},
+        looped={"gw_routing": "ring", "routing": "ringswnc"},
+        odd={
+            "gw_routing": "swring",
+            "sync_type": "pod-native-replicated-pipeline",
+            "size": 8,
+            "gcds": 2,
+            "replicas": 4,
+        },
+    )
+    adoption = adopted(DOCUMENT, {HOST: held(state)})
+    assert adoption.document["vpods"]["alice"]["partitions"] == {
+        "usual": {"ipus": 4, "routing": "dnc"},
+        "undefined": {"ipus": 4},
+        "shared": {"ipus": 4, "reconfigurable": True, "routing": "dnc"},
+        "looped": {"ipus": 4, "routing": "ringswnc"},
+        "odd": {
+            "ipus": 8,
+            "gcds": 2,
+            "replicas": 4,
+            "routing": "dnc",
+            "gw_routing": "swring",
+            "sync_type": "pod-native-replicated-pipeline",
+        },
+    }
+    assert (adoption.options, adoption.reasons) == ({}, [])
+
+
+@pytest.mark.parametrize("field", ["routing", "gw_routing", "sync_type"])
+def test_a_word_that_pods_yml_does_not_have_leaves_the_partition_to_vipu_state(field: str) -> None:
+    adoption = adopted(DOCUMENT, {HOST: held(rack_with(new={field: "TOMORROWS"}))})
+    assert "partitions" not in adoption.document["vpods"]["alice"]
+    (left,) = adoption.options[HOST]["partitions"]
+    assert left["name"] == "new"
+    assert field not in left
+    assert adoption.reasons == [
+        f"{HOST}: partition new is not in pods.yml: pods.yml has no word for its {field} TOMORROWS; it is left to "
+        "vipu_state"
+    ]
+
+
+def test_what_is_said_at_creation_only_is_kept() -> None:
+    earlier = {"alice": {"cluster": "c", "ipus": 32, "partitions": {"p": {"ipus": 4, "relocatable": True}}}}
+    adoption = adopted({**DOCUMENT, "vpods": earlier}, {HOST: held(rack_with(p={}))})
+    assert adoption.document["vpods"]["alice"]["partitions"]["p"]["relocatable"] is True
 
 
 def test_agents_with_names_of_their_own_give_their_pod_a_template() -> None:

@@ -8,12 +8,14 @@ from typing import Any, Iterator, Mapping, Tuple
 
 from . import sizes
 from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod, ipu_machines_of
-from .model import Cluster, Declaration, Partition, Pod, Vpod
+from .hosts import FIXED_GROUPS
+from .interconnect import sync_findings
+from .model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .switch_consistency import switch_findings, tenant_vlan_findings
 
 Finding = Tuple[str, str]
 
 ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")
-FIXED_GROUPS = ("all", "ungrouped", "ipu_pods", "ipu_machines", "poplar_servers", "tor_switches", "vipu_controllers")
 
 
 def contradictions(declaration: Declaration) -> list[Finding]:
@@ -23,6 +25,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *_pod_names(declaration),
         *_device_names(by_pod),
         *_overrides(declaration, by_pod),
+        *(finding for pod in declaration.pods.values() for finding in switch_findings(pod)),
         *_controllers(declaration),
         *_clusters(declaration),
         *_vpods(declaration),
@@ -110,7 +113,7 @@ def _vpods(declaration: Declaration) -> Iterator[Finding]:
             yield from _pins(path, vpod, cluster, declaration)
             yield from _users(path, vpod, cluster, declaration)
         yield from _vpod_servers(path, vpod, declaration)
-        yield from _partitions(path, vpod)
+        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
     yield from _vpods_together(declaration)
 
 
@@ -143,9 +146,11 @@ def _vpod_servers(path: str, vpod: Vpod, declaration: Declaration) -> Iterator[F
                 )
 
 
-def _partitions(path: str, vpod: Vpod) -> Iterator[Finding]:
+def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
     for partition in vpod.partitions:
         yield from _partition(f"{path}.partitions.{partition.name}", partition, vpod)
+        if controller is not None:
+            yield from _by_the_guide(f"{path}.partitions.{partition.name}", partition, controller)
     total = sum(partition.ipus for partition in vpod.partitions)
     if total > vpod.ipus and all(partition.ipus <= vpod.ipus for partition in vpod.partitions):
         yield (
@@ -155,8 +160,9 @@ def _partitions(path: str, vpod: Vpod) -> Iterator[Finding]:
 
 
 def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]:
-    for field, message in sizes.partition_findings(
-        partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable
+    for field, message in (
+        *sizes.partition_findings(partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable),
+        *sync_findings(partition.reconfigurable, partition.sync_type),
     ):
         yield f"{path}.{field}", message
     if sizes.is_partition_size(partition.ipus) and partition.ipus > vpod.ipus:
@@ -167,19 +173,25 @@ def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]
         )
 
 
+def _by_the_guide(path: str, partition: Partition, controller: Controller) -> Iterator[Finding]:
+    """The rules that a controller's owner may tighten or loosen."""
+    option, ipus, gcds = f"controllers.{controller.name}", partition.ipus, partition.gcds
+    findings: list[Finding] = []
+    if controller.strict_sizes:
+        findings += sizes.strict_findings(ipus, gcds, f"{option}.strict_sizes")
+    if not controller.any_replica_size:
+        findings += sizes.replica_findings(ipus, gcds, partition.replicas, f"{option}.any_replica_size")
+    for field, message in findings:
+        yield f"{path}.{field}", message
+
+
 def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
-    vlans: dict[int, str] = {
-        vlan: f"pods.{pod.name}.vlans.{name}" for pod in declaration.pods.values() for name, vlan in pod.vlans.items()
-    }
+    yield from tenant_vlan_findings(declaration)
     servers: dict[str, str] = {}
     partitions: dict[tuple[str, str], str] = {}
     wanted: dict[str, int] = {}
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
-        if vpod.vlan is not None and vpod.vlan in vlans:
-            yield f"{path}.vlan", f"VLAN {vpod.vlan} is also {vlans[vpod.vlan]}; give each its own"
-        elif vpod.vlan is not None:
-            vlans[vpod.vlan] = f"{path}.vlan"
         for server in vpod.poplar_servers:
             if server in servers:
                 yield f"{path}.poplar_servers", f"{server!r} already belongs to {servers[server]}; remove it from one"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Mapping
 
 from .consistency import contradictions
+from .interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .model import (
     ENVIRONMENT,
     FILES,
@@ -21,9 +22,15 @@ from .model import (
     Vpod,
 )
 from .schema import Address, Choice, Flag, Integer, ListOf, MapOf, Problems, Record, Text
+from .switches import MANAGEMENT_SWITCH, TOR, VLAN_ID, VLAN_NAME, VLANS, VNI, management_switch, tor, vlans
 
 SCHEMA = 1
-DEFAULT_NAMES = {"ipu_machine": "{pod}-ipum{n}", "poplar_server": "{pod}-poplar{n}", "tor_switch": "{pod}-tor"}
+DEFAULT_NAMES = {
+    "ipu_machine": "{pod}-ipum{n}",
+    "poplar_server": "{pod}-poplar{n}",
+    "tor_switch": "{pod}-tor",
+    "management_switch": "{pod}-mgmt",
+}
 
 NAME = Text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)")
 ENTITY = Text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)")
@@ -32,7 +39,6 @@ PORT = Text(r"(?i)et(hernet)?\d+(/\d+)?", "a switch port such as Ethernet9/1")
 TEMPLATE = Text(
     r"([A-Za-z0-9._-]|\{(pod|lrack|n)\})+", "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}"
 )
-VLAN = Integer(2, 4094)
 MTU = Integer(1280, 9216)
 IPUS = Integer(1, 1 << 20)
 
@@ -56,12 +62,11 @@ POD = Record(
         "lrack": Integer(1, 254),
         "addressing": Choice(("factory", "multi-rack")),
         "poplar_servers": Integer(1, 4),
-        "rnic": Record({"interface": NAME, "vlan": VLAN, "mtu": MTU}),
-        "tor": Record(
-            {"ipu_machine_order": Choice(("ascending", "descending")), "address": Address(), "mtu": MTU},
-        ),
+        "rnic": Record({"interface": NAME, "vlan": VLAN_ID, "vni": VNI, "vlan_name": VLAN_NAME, "mtu": MTU}),
+        "tor": TOR,
+        "management_switch": MANAGEMENT_SWITCH,
         "names": Record(dict.fromkeys(DEFAULT_NAMES, TEMPLATE)),
-        "vlans": MapOf(NAME, VLAN),
+        "vlans": VLANS,
         "overrides": MapOf(NAME, OVERRIDES),
     },
     required=("model",),
@@ -73,6 +78,8 @@ CONTROLLER = Record(
         "mode": Choice((INSECURE, SECURE)),
         "user_port": Integer(1, 65535),
         "admin_port": Integer(1, 65535),
+        "strict_sizes": Flag(),
+        "any_replica_size": Flag(),
     }
 )
 CLUSTER = Record(
@@ -85,6 +92,11 @@ PARTITION = Record(
         "gcds": IPUS,
         "replicas": IPUS,
         "reconfigurable": Flag(),
+        "routing": Choice(ROUTINGS),
+        "gw_routing": Choice(GW_ROUTINGS),
+        "sync_type": Choice(SYNC_TYPES),
+        "relocatable": Flag(),
+        "disable_auto_reset": Flag(),
         "poplar_servers": ListOf(NAME),
     },
     required=("ipus",),
@@ -93,7 +105,9 @@ VPOD = Record(
     {
         "cluster": NAME,
         "ipus": IPUS,
-        "vlan": VLAN,
+        "vlan": VLAN_ID,
+        "vni": VNI,
+        "vlan_name": VLAN_NAME,
         "poplar_servers": ListOf(NAME),
         "ipu_machines": ListOf(NAME),
         "users": ListOf(ENTITY),
@@ -143,7 +157,7 @@ def parse_declaration(document: Any) -> Declaration:
 
 
 def _pod(name: str, fields: Mapping[str, Any]) -> Pod:
-    rnic, tor = fields.get("rnic", {}), fields.get("tor", {})
+    rnic = fields.get("rnic", {})
     return Pod(
         name=name,
         model=POD_MODELS[fields["model"]],
@@ -152,12 +166,13 @@ def _pod(name: str, fields: Mapping[str, Any]) -> Pod:
         poplar_servers=fields.get("poplar_servers", 1),
         rnic_interface=rnic.get("interface", "ens2f0"),
         rnic_vlan=rnic.get("vlan"),
+        rnic_vni=rnic.get("vni"),
+        rnic_vlan_name=rnic.get("vlan_name"),
         rnic_mtu=rnic.get("mtu"),
-        tor_address=tor.get("address"),
-        tor_mtu=tor.get("mtu"),
-        ipu_machine_order=tor.get("ipu_machine_order", "ascending"),
+        tor=tor(fields.get("tor", {})),
+        management_switch=management_switch(fields.get("management_switch")),
         names=dict(DEFAULT_NAMES, **fields.get("names", {})),
-        vlans=fields.get("vlans", {}),
+        vlans=vlans(fields.get("vlans", {})),
         overrides=fields.get("overrides", {}),
     )
 
@@ -170,6 +185,8 @@ def _controller(name: str, fields: Mapping[str, Any]) -> Controller:
         mode=fields.get("mode", INSECURE),
         user_port=fields.get("user_port", 8090),
         admin_port=fields.get("admin_port", 8091),
+        strict_sizes=fields.get("strict_sizes", False),
+        any_replica_size=fields.get("any_replica_size", False),
     )
 
 
@@ -185,6 +202,8 @@ def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
         cluster=fields["cluster"],
         ipus=fields["ipus"],
         vlan=fields.get("vlan"),
+        vni=fields.get("vni"),
+        vlan_name=fields.get("vlan_name"),
         poplar_servers=tuple(fields.get("poplar_servers", ())),
         ipu_machines=tuple(fields.get("ipu_machines", ())),
         users=tuple(fields.get("users", ())),
@@ -200,5 +219,10 @@ def _partition(name: str, fields: Mapping[str, Any]) -> Partition:
         gcds=fields.get("gcds"),
         replicas=fields.get("replicas"),
         reconfigurable=fields.get("reconfigurable", False),
+        routing=fields.get("routing"),
+        gw_routing=fields.get("gw_routing"),
+        sync_type=fields.get("sync_type"),
+        relocatable=fields.get("relocatable"),
+        disable_auto_reset=fields.get("disable_auto_reset"),
         poplar_servers=tuple(fields.get("poplar_servers", ())),
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
-from .devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of
-from .model import ENVIRONMENT, FILES, Declaration, Partition, Pod, Vpod
+from .desired_switches import desired_management_switch, desired_tor, owner_of
+from .devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
+from .model import ENVIRONMENT, FILES, Declaration, Partition, Vpod
 from .placement import cluster_agents
 
-POD_OWNER = "pod"
 AGENT_PORT = 8080
 
 Options = Dict[str, Any]
@@ -27,21 +27,37 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         placement: vPOD name to its IPU-Machines, from :func:`placement.place`.
 
     Returns:
-        ``tor_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to module options.
+        ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to
+        module options. Those of a ToR switch also say what :mod:`desired_switches` and its role need to check it.
     """
     devices = devices_of(declaration)
     tenants = _tenants(declaration, placement)
+    servers = {
+        device.name: _poplar_server(declaration, device, devices, tenants)
+        for device in devices.values()
+        if device.kind == POPLAR_SERVER
+    }
     return {
         "tor_switches": {
-            device.name: _tor_switch(declaration, device, devices, tenants)
+            device.name: dict(
+                desired_tor(declaration, device, tenants),
+                wakers={
+                    name: _waker(devices[name], server, devices)
+                    for name, server in servers.items()
+                    if devices[name].pod == device.pod
+                },
+            )
             for device in devices.values()
             if device.kind == TOR
         },
-        "poplar_servers": {
-            device.name: _poplar_server(declaration, device, devices, tenants)
+        "management_switches": {
+            device.name: desired_management_switch(switch)
             for device in devices.values()
-            if device.kind == POPLAR_SERVER
+            if device.kind == MANAGEMENT_SWITCH
+            for switch in [declaration.pods[device.pod].management_switch]
+            if switch
         },
+        "poplar_servers": servers,
         "vipu_controllers": {
             controller.host_name: _vipu_controller(declaration, name, devices, placement)
             for name, controller in declaration.controllers.items()
@@ -58,59 +74,6 @@ def _tenants(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
     return tenants
 
 
-def _owner(vpod: Vpod | None) -> str:
-    return f"vpod {vpod.name}" if vpod else POD_OWNER
-
-
-def _rnic_vlan(pod: Pod, vpod: Vpod | None) -> int | None:
-    """The VLAN of an RNIC: its tenant's, or its pod's; None keeps what is there."""
-    return vpod.vlan if vpod and vpod.vlan is not None else pod.rnic_vlan
-
-
-def _tor_switch(
-    declaration: Declaration, switch: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
-) -> Options:
-    pod = declaration.pods[switch.pod]
-    ports: list[Options] = []
-    names: dict[int, str] = {vlan: name for name, vlan in pod.vlans.items()}
-    for device in devices.values():
-        if device.facts.get("switch") != switch.name:
-            continue
-        vpod = tenants.get(device.name)
-        vlan = _rnic_vlan(pod, vpod)
-        if vlan is not None:
-            names.setdefault(vlan, f"vpod-{vpod.name}" if vpod and vlan == vpod.vlan else f"{pod.name}-rnic")
-        if device.kind == IPU_MACHINE:
-            ports.append(_ipu_machine_port(pod, device, vpod, vlan))
-        elif device.kind == POPLAR_SERVER:
-            ports.append(_server_port(pod, device, vpod, vlan))
-    return {"vlans": [{"vlan_id": vlan, "name": names[vlan]} for vlan in sorted(names)], "ports": ports}
-
-
-def _ipu_machine_port(pod: Pod, device: Device, vpod: Vpod | None, vlan: int | None) -> Options:
-    return {
-        "name": device.facts["switch_port"],
-        "owner": _owner(vpod),
-        "description": f"{device.name} RNIC",
-        "mode": None if vlan is None else "access",
-        "vlan": vlan,
-        "mtu": pod.tor_mtu,
-    }
-
-
-def _server_port(pod: Pod, device: Device, vpod: Vpod | None, vlan: int | None) -> Options:
-    """The port of a server's first RNIC: a trunk, untagged in the tenant's VLAN, that keeps the pod's other VLANs."""
-    return {
-        "name": device.facts["switch_port"],
-        "owner": _owner(vpod),
-        "description": f"{device.name} RNIC",
-        "mode": None if vlan is None else "trunk",
-        "native_vlan": vlan,
-        "allowed_vlans": None if vlan is None else sorted({vlan, *pod.vlans.values()}),
-        "mtu": pod.tor_mtu,
-    }
-
-
 def _poplar_server(
     declaration: Declaration, server: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
 ) -> Options:
@@ -124,7 +87,7 @@ def _poplar_server(
     partitions = [partition for partition in vpod.partitions if _serves(partition, server)] if vpod else []
     client = _vipu_client(declaration, vpod, devices) if vpod else None
     return {
-        "owner": _owner(vpod),
+        "owner": owner_of(vpod),
         "interfaces": [interface],
         "vipu": client,
         "partitions": [partition.name for partition in partitions],
@@ -134,6 +97,15 @@ def _poplar_server(
             for device in devices.values()
             if device.kind == IPU_MACHINE and _reaches(server, device, tenants)
         },
+    }
+
+
+def _waker(server: Device, options: Options, devices: Mapping[str, Device]) -> Options:
+    """Which IPU-Machines a server can ask for a frame, so that their switch knows again what is at these ports."""
+    return {
+        "interface": options["interfaces"][0]["name"],
+        "addresses": list(options["peers"].values()),
+        "ports": [device.facts["switch_port"] for device in (server, *map(devices.__getitem__, options["peers"]))],
     }
 
 
@@ -176,26 +148,29 @@ def _vipu_controller(
     devices: Mapping[str, Device],
     placement: Mapping[str, Sequence[str]],
 ) -> Options:
+    fields = declaration.controllers[controller]
     clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller]
     vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster in {cluster.name for cluster in clusters}]
     return {
         "name": controller,
-        "mode": declaration.controllers[controller].mode,
-        "user_port": declaration.controllers[controller].user_port,
-        "admin_port": declaration.controllers[controller].admin_port,
+        "mode": fields.mode,
+        "user_port": fields.user_port,
+        "admin_port": fields.admin_port,
+        "strict_sizes": fields.strict_sizes,
+        "any_replica_size": fields.any_replica_size,
         "agents": [
             {"name": name, "host": devices[name].facts["gateway_address"], "port": AGENT_PORT}
             for cluster in clusters
             for name in cluster_agents(declaration, cluster.name)
         ],
         "clusters": [
-            {
-                "name": cluster.name,
-                "agents": cluster_agents(declaration, cluster.name),
-                "topology": cluster.topology,
-                "ipu_link_domains": len(cluster.pods),
-                "looped": cluster.looped,
-            }
+            _said(
+                name=cluster.name,
+                agents=cluster_agents(declaration, cluster.name),
+                topology=cluster.topology,
+                ipu_link_domains=len(cluster.pods),
+                looped=cluster.looped,
+            )
             for cluster in clusters
         ],
         "allocations": [
@@ -207,7 +182,7 @@ def _vipu_controller(
             }
             for vpod in vpods
         ],
-        "users": _users(vpods) if declaration.controllers[controller].is_secure else [],
+        "users": _users(vpods) if fields.is_secure else [],
         "partitions": [_partition(vpod, partition) for vpod in vpods for partition in vpod.partitions],
     }
 
@@ -219,11 +194,21 @@ def _users(vpods: Sequence[Vpod]) -> list[Options]:
 
 
 def _partition(vpod: Vpod, partition: Partition) -> Options:
-    return {
-        "name": partition.name,
-        "allocation": vpod.name,
-        "size": partition.ipus,
-        "gcds": partition.gcds,
-        "replicas": partition.replicas,
-        "reconfigurable": partition.reconfigurable,
-    }
+    return _said(
+        name=partition.name,
+        allocation=vpod.name,
+        size=partition.ipus,
+        gcds=partition.gcds,
+        replicas=partition.replicas,
+        reconfigurable=partition.reconfigurable,
+        routing=partition.routing,
+        gw_routing=partition.gw_routing,
+        sync_type=partition.sync_type,
+        relocatable=partition.relocatable,
+        disable_auto_reset=partition.disable_auto_reset,
+    )
+
+
+def _said(**options: Any) -> Options:
+    """The options that were declared; what is left out is kept, and an option with choices would take no None."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -13,6 +13,7 @@ from .port_map import canonical_port, ipu_machine_port, poplar_server_ports
 from .sizes import IPUS_PER_MACHINE
 
 IPU_MACHINE, POPLAR_SERVER, TOR, CONTROLLER = "ipu_machine", "poplar_server", "tor_switch", "vipu_controller"
+MANAGEMENT_SWITCH = "management_switch"
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,20 @@ def devices_of(declaration: Declaration) -> dict[str, Device]:
 
 
 def devices_of_pod(pod: Pod) -> Iterator[Device]:
-    """ToR switch, Poplar servers and IPU-Machines of one pod, in that order."""
+    """ToR switch, management switch if declared, Poplar servers and IPU-Machines of one pod, in that order."""
     yield _tor_switch(pod)
+    if pod.management_switch:
+        yield _device(pod, MANAGEMENT_SWITCH, 1, {"management_address": pod.management_switch.address})
     for number in range(1, pod.poplar_servers + 1):
         yield _poplar_server(pod, number)
     for number in range(1, pod.model.ipu_machines + 1):
         yield _ipu_machine(pod, number)
+
+
+def ports_of(device: Device) -> list[str]:
+    """The ports of the ToR that the device's RNIC is cabled to, none for what has no RNIC."""
+    ports: list[str] = device.facts.get("switch_ports") or [device.facts.get("switch_port")]
+    return [port for port in ports if port]
 
 
 def ipu_machines_of(pod: Pod) -> list[str]:
@@ -55,7 +64,7 @@ def device_name(pod: Pod, kind: str, number: int) -> str:
 
 
 def _tor_switch(pod: Pod) -> Device:
-    management = pod.tor_address or address(pod.addressing, "switch", pod.lrack, TOR_SWITCH)
+    management = pod.tor.address or address(pod.addressing, "switch", pod.lrack, TOR_SWITCH)
     return _device(pod, TOR, 1, {"management_address": management})
 
 
@@ -80,7 +89,7 @@ def _ipu_machine(pod: Pod, number: int) -> Device:
         "rnic_prefix": RNIC_PREFIX[pod.addressing],
         "ipus": IPUS_PER_MACHINE,
         "switch": device_name(pod, TOR, 1),
-        "switch_port": ipu_machine_port(number, pod.ipu_machine_order),
+        "switch_port": ipu_machine_port(number, pod.tor.ipu_machine_order),
     }
     return _device(pod, IPU_MACHINE, number, facts)
 

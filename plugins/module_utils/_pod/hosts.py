@@ -7,18 +7,21 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of
+from .devices import CONTROLLER, IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
 from .model import Declaration
 from .placement import cluster_agents
 
 EVERYTHING = "ipu_pods"
 GROUP_OF_KIND = {
     TOR: "tor_switches",
+    MANAGEMENT_SWITCH: "management_switches",
     POPLAR_SERVER: "poplar_servers",
     IPU_MACHINE: "ipu_machines",
     CONTROLLER: "vipu_controllers",
 }
+SWITCHES = "switches"
 CONTROLLERS = GROUP_OF_KIND[CONTROLLER]
+FIXED_GROUPS = ("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values())
 # An IPU-Machine is reached at its gateway, everything else at its management address.
 ADDRESS_OF_KIND = {IPU_MACHINE: "gateway_address"}
 
@@ -38,12 +41,14 @@ def pod_groups(declaration: Declaration) -> dict[str, list[str]]:
 def groups(declaration: Declaration) -> dict[str, list[str]]:
     """The other groups. Those of :data:`GROUP_OF_KIND` always exist, even empty.
 
-    Beside them: ``cluster_NAME`` with the IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the
-    Poplar servers of a vPOD.
+    So does :data:`SWITCHES`, with the ToR and the management switches, which are reached in the same way. Beside them:
+    ``cluster_NAME`` with the IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of
+    a vPOD.
     """
     result: dict[str, list[str]] = {group: [] for group in GROUP_OF_KIND.values()}
     for device in devices_of(declaration).values():
         result[GROUP_OF_KIND[device.kind]].append(device.name)
+    result[SWITCHES] = [*result[GROUP_OF_KIND[TOR]], *result[GROUP_OF_KIND[MANAGEMENT_SWITCH]]]
     for controller in declaration.controllers.values():
         if controller.host_name not in result[CONTROLLERS]:
             result[CONTROLLERS].append(controller.host_name)

@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
+from .switches import ManagementSwitch, Tor, Vlan
+
 INSECURE, SECURE = "insecure", "secure"
 ENVIRONMENT, FILES = "environment", "files"
 
@@ -30,8 +32,8 @@ class Pod:
     """One rack: IPU-Machines, Poplar servers and their ToR switch.
 
     ``overrides`` maps a device's name to the host variables that differ from what would be derived.
-    ``vlans`` maps names (storage, control ...) to VLAN ids that server ports carry beside the tenant's.
-    ``rnic_vlan``, ``rnic_mtu`` and ``tor_mtu`` of None mean: keep what is there.
+    ``vlans`` maps names (storage, control, quarantine ...) to the VLANs of the ToR switch that belong to no tenant.
+    ``rnic_vlan`` and ``rnic_mtu`` of None mean: keep what is there.
     """
 
     name: str
@@ -41,18 +43,22 @@ class Pod:
     poplar_servers: int
     rnic_interface: str
     rnic_vlan: int | None
+    rnic_vni: int | None
+    rnic_vlan_name: str | None
     rnic_mtu: int | None
-    tor_address: str | None
-    tor_mtu: int | None
-    ipu_machine_order: str
+    tor: Tor
+    management_switch: ManagementSwitch | None
     names: Mapping[str, str]
-    vlans: Mapping[str, int]
+    vlans: Mapping[str, Vlan]
     overrides: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A V-IPU controller: on a host of the pod (``host``) or on a host of its own (``address``)."""
+    """A V-IPU controller: on a host of the pod (``host``) or on a host of its own (``address``).
+
+    ``strict_sizes`` follows the vendor's lists of sizes to the letter; ``any_replica_size`` lets replicas have any.
+    """
 
     name: str
     host: str | None
@@ -60,6 +66,8 @@ class Controller:
     mode: str
     user_port: int
     admin_port: int
+    strict_sizes: bool
+    any_replica_size: bool
 
     @property
     def host_name(self) -> str:
@@ -85,13 +93,21 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition inside a vPOD; ``poplar_servers`` empty means all servers of the vPOD."""
+    """A partition inside a vPOD; ``poplar_servers`` empty means all servers of the vPOD.
+
+    What is None is the controller's choice. ``relocatable`` and ``disable_auto_reset`` count at creation only.
+    """
 
     name: str
     ipus: int
     gcds: int | None
     replicas: int | None
     reconfigurable: bool
+    routing: str | None
+    gw_routing: str | None
+    sync_type: str | None
+    relocatable: bool | None
+    disable_auto_reset: bool | None
     poplar_servers: tuple[str, ...]
 
 
@@ -100,13 +116,15 @@ class Vpod:
     """A tenant's whole IPU-Machines with servers, VLAN and partitions.
 
     ``ipu_machines`` are pins, empty for none. ``ipuof`` says how its servers learn of the partitions: by environment
-    variables or by configuration files.
+    variables or by configuration files. ``vni`` and ``vlan_name`` are of ``vlan``.
     """
 
     name: str
     cluster: str
     ipus: int
     vlan: int | None
+    vni: int | None
+    vlan_name: str | None
     poplar_servers: tuple[str, ...]
     ipu_machines: tuple[str, ...]
     users: tuple[str, ...]

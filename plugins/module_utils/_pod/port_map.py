@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from .._tor.spelling import port_name as eos_port_name
 
+LAST_UPLINK = 8
 FIRST_IPU_MACHINE_PORT = 9
 LAST_IPU_MACHINE_PORT = 24
 FIRST_SERVER_PORT = 25
+LAST_PORT = 32
 PORTS_PER_SERVER = 2
 
 
@@ -18,9 +20,14 @@ def port_name(number: int) -> str:
 
 
 def canonical_port(name: str) -> str:
-    """One spelling for one front panel port: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
+    """One spelling for one port of the ToR: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
     spelled = eos_port_name(name)
-    return spelled if "/" in spelled else f"{spelled}/1"
+    return spelled if "/" in spelled or not spelled.startswith("Ethernet") else f"{spelled}/1"
+
+
+def port_names(first: int, last: int) -> list[str]:
+    """The EOS names of the first lanes of some neighbouring front panel ports."""
+    return [port_name(number) for number in range(first, last + 1)]
 
 
 def ipu_machine_port(number: int, order: str) -> str:
@@ -33,4 +40,4 @@ def ipu_machine_port(number: int, order: str) -> str:
 def poplar_server_ports(number: int) -> list[str]:
     """The two ports of Poplar server ``number`` (1 to 4)."""
     first = FIRST_SERVER_PORT + PORTS_PER_SERVER * (number - 1)
-    return [port_name(first + offset) for offset in range(PORTS_PER_SERVER)]
+    return port_names(first, first + PORTS_PER_SERVER - 1)

@@ -48,22 +48,31 @@ def partition_findings(
         yield "gcds", f"a reconfigurable partition has one GCD, not {gcds}; leave it out"
 
 
-def replica_findings(ipus: int, gcds: int | None, replicas: int | None) -> Iterator[str]:
-    """What the guide says of a number of replicas that is asked for; without one, each GCD is a replica of any size."""
+def replica_findings(
+    ipus: int, gcds: int | None, replicas: int | None, option: str = "any_replica_size"
+) -> Iterator[tuple[str, str]]:
+    """What the guide says of a number of replicas that is asked for; without one, each GCD is a replica of any size.
+
+    ``option`` is where that rule is switched off.
+    """
     if replicas is None or replicas < 1 or ipus % replicas:
         return
     if ipus // replicas not in REPLICA_SIZES:
         yield (
+            "replicas",
             f"{replicas} replicas of {ipus // replicas} IPUs each do not exist; a replica has 1, 2 or 4 IPUs: leave "
-            "replicas out for one per GCD, or set any_replica_size"
+            f"replicas out for one per GCD, or set {option}",
         )
     elif gcds and replicas % gcds:
-        yield f"{replicas} replicas cannot be spread over {gcds} GCDs; use a multiple of {gcds}"
+        yield "replicas", f"{replicas} replicas cannot be spread over {gcds} GCDs; use a multiple of {gcds}"
 
 
-def strict_findings(ipus: int, gcds: int | None) -> Iterator[tuple[str, str]]:
-    """What is used in practice and left out by the letter of the guide: 32 IPUs in a partition or a GCD."""
+def strict_findings(ipus: int, gcds: int | None, option: str = "strict_sizes") -> Iterator[tuple[str, str]]:
+    """What is used in practice and left out by the letter of the guide: 32 IPUs in a partition or a GCD.
+
+    ``option`` is where that strictness is switched on.
+    """
     if ipus == NOT_IN_THE_GUIDE:
-        yield "size", f"{ipus} is not in the guide's list ({STRICT_PARTITION_SIZES}); unset strict_sizes to use it"
+        yield "ipus", f"{ipus} is not in the guide's list ({STRICT_PARTITION_SIZES}); unset {option} to use it"
     elif gcds and ipus == gcds * NOT_IN_THE_GUIDE:
-        yield "gcds", f"GCDs of {NOT_IN_THE_GUIDE} IPUs are not in the guide's list; unset strict_sizes to use them"
+        yield "gcds", f"GCDs of {NOT_IN_THE_GUIDE} IPUs are not in the guide's list; unset {option} to use them"

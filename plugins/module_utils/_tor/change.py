@@ -4,17 +4,28 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
-from typing import Sequence
+import time
+from dataclasses import replace
+from typing import Callable, Sequence
 
 from .._plan.converge import DeviceError, Refused, StepFailed
-from .._plan.steps import State, Step, changed_fields, predict, reason_for
+from .._plan.steps import REMOVE, State, Step, predict
+from .checks import Checks
+from .commands import commands_for
+from .confirmation import Clock, confirm_if_right
 from .declared import Declared
-from .plan import commands_for, plan, state_of
-from .running_config import RunningConfig, parse
-from .session import Send, commit_confirmed, read_pending_sessions, read_running_config, save
+from .expectation import expectation
+from .pending import Pending, digests, without_secrets
+from .plan import covered, is_for_canary, plan, state_of
+from .running_config import PORTS, VLANS, RunningConfig, parse
+from .session import Send, commit_with_timer, read_running_config, save, undo
+from .session_name import LONGEST_TIMER
+from .surroundings import UNSEEN, look_around
 
-CONFIRM_SECONDS = range(10, 3601)
+CONFIRM_SECONDS = range(10, LONGEST_TIMER + 1)
+SYSTEM_CLOCK = Clock(time.time, time.sleep)
+IMMEDIATE = Checks(settle_within=0)
+NOT_SAVED = "the change is in force, but not saved, and lost at the next reload"
 
 
 class Change:
@@ -25,28 +36,58 @@ class Change:
         send: the way to the switch.
         session: the name for the configuration session, not in use on the switch.
         confirm_within: seconds after which the switch undoes what was not confirmed.
+        checks: what has to hold before that.
+        confirms: whether the change is also confirmed. If not, ``pending`` says what is left to do.
+        host: the control node, as in the names of our sessions.
+        reachable: whether the switch takes a new connection.
+        clock: the time.
 
     Raises:
         Refused: the timer is too short to look at the switch, or longer than anybody should wait for it.
     """
 
-    def __init__(self, declared: Declared, send: Send, session: str, confirm_within: int) -> None:
+    def __init__(
+        self,
+        declared: Declared,
+        send: Send,
+        session: str,
+        confirm_within: int,
+        checks: Checks = IMMEDIATE,
+        confirms: bool = True,
+        host: str = "",
+        reachable: Callable[[], bool] = lambda: True,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         if confirm_within not in CONFIRM_SECONDS:
             limits = f"{CONFIRM_SECONDS[0]} to {CONFIRM_SECONDS[-1]}"
             raise Refused(f"confirm_within: {confirm_within} seconds is no useful commit timer; give {limits}")
+        checks.refuse_longer_than(confirm_within)
         self._declared = declared
         self._send = send
         self._session = session
         self._confirm_within = confirm_within
+        self._checks = checks
+        self._confirms = confirms
+        self._host = host
+        self._reachable = reachable
+        self._clock = clock
         self._readings: list[RunningConfig] = []
-        self._pending: dict[str, str] = {}
+        self._is_read = False
+        self._names: dict[str, list[str]] = {}
+        self._around = UNSEEN
+        self.session_diffs: list[str] = []
+        self.pending: Pending | None = None
 
     def read(self) -> State:
-        """The declared part of the running-config; before a change also the sessions that others have open."""
-        self._readings.append(parse(read_running_config(self._send)))
-        if len(self._readings) == 1 and self.commands:
-            self._pending = read_pending_sessions(self._send)
-        return state_of(self._declared, self._readings[-1])
+        """Everything that is declared or in the scope; before a change also what goes on at the switch."""
+        if not self._is_read:
+            self._readings.append(parse(read_running_config(self._send)))
+        self._is_read = False
+        if len(self._readings) == 1:
+            self._names = covered(self._declared, self._readings[0])
+            if self.commands:
+                self._around = look_around(self._send, self._checks, self._host, self._clock.now, self._reachable)
+        return state_of(self._names, self._readings[-1])
 
     def plan(self, _actual: State) -> list[Step]:
         """The steps from what was read last; they need more of the running-config than the declared part.
@@ -55,49 +96,72 @@ class Change:
             Refused: the declaration does not fit the switch, or somebody else is changing it.
         """
         steps = plan(self._declared, self._readings[-1])
-        if steps and self._pending:
-            sessions = ", ".join(f"{name} ({state})" for name, state in sorted(self._pending.items()))
-            raise Refused(f"another configuration session is open on the switch: {sessions}; commit or abort it first")
+        if steps and self._around.busy:
+            sessions = ", ".join(f"{name} ({state})" for name, state in sorted(self._around.busy.items()))
+            raise Refused(
+                f"another configuration session is open on the switch: {sessions}; commit or abort it first, or wait "
+                "until its commit is confirmed or undone"
+            )
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:
-        """One session with a commit timer, confirmed only if the switch then has what was planned and nothing else.
+        """One session with a commit timer, or two with a canary, each kept only if everything is right then.
 
         Raises:
-            StepFailed: all steps, or none, were carried out; the message says which and why.
+            StepFailed: all steps of a session, or none, were carried out; the message says which and why.
         """
-        before = self._readings[0]
-        planned = predict(state_of(self._declared, before), steps)
-
-        def mismatch() -> str | None:
-            return difference(self._declared, planned, before, parse(read_running_config(self._send)))
-
-        try:
-            commit_confirmed(self._send, self._session, commands_for(steps), self._confirm_within, mismatch)
-        except DeviceError as error:
-            raise StepFailed(str(error), done=0) from error
-        try:
-            save(self._send)
-        except DeviceError as error:
-            message = f"the change is in force, but not saved, and lost at the next reload: {error}"
-            raise StepFailed(message, done=len(steps)) from error
+        canary = [step for step in steps if is_for_canary(self._declared, self._readings[0], step)]
+        rest = [step for step in steps if step not in canary]
+        if canary and rest:
+            self._carry_out(canary, f"{self._session}_canary", done=0)
+        self._carry_out(rest or canary, self._session, done=len(canary) if rest else 0, waits=not self._confirms)
 
     @property
     def commands(self) -> list[str]:
         """The configuration lines from what was read first to what is declared."""
-        return commands_for(plan(self._declared, self._readings[0]))
+        before = self._readings[0]
+        return commands_for(plan(self._declared, before), before.queue_word)
 
+    def _carry_out(self, steps: Sequence[Step], session: str, done: int, waits: bool = False) -> None:
+        """Commit some steps; and unless somebody ``waits`` to do that, confirm and save them."""
+        self._is_read = False
+        pending = self._expected_of(steps, session)
+        lines = commands_for(steps, self._readings[-1].queue_word)
+        try:
+            diff = commit_with_timer(self._send, session, self._around.left_over, lines, self._confirm_within)
+        except DeviceError as error:
+            undone = undo(self._send, session, self._confirm_within)
+            raise StepFailed(f"the change was not confirmed: {error}; {undone}", done) from error
+        self.session_diffs.append(without_secrets(diff))
+        if waits:
+            self.pending = pending
+            return
+        try:
+            seen = confirm_if_right(self._send, self._reachable, self._clock, pending)
+        except DeviceError as error:
+            raise StepFailed(str(error), done) from error
+        self._around = replace(self._around, seen=seen, time=self._clock.now(), left_over=[])
+        try:
+            self._readings.append(parse(save(self._send)))
+        except DeviceError as error:
+            raise StepFailed(f"{NOT_SAVED}: {error}", done + len(steps)) from error
+        self._is_read = True
 
-def difference(declared: Declared, planned: State, before: RunningConfig, now: RunningConfig) -> str | None:
-    """What the switch has now that was not planned: on declared things, or in lines that are somebody else's."""
-    actual = state_of(declared, now)
-    for kind, names in planned.items():
-        for name, fields in names.items():
-            changes = changed_fields(actual[kind].get(name, {}), fields)
-            if changes:
-                return f"{kind} {name}: {reason_for(actual[kind].get(name, {}), changes)}"
-    foreign_before = before.foreign_lines(declared.vlans, declared.ports)
-    foreign_now = now.foreign_lines(declared.vlans, declared.ports)
-    lines = list(unified_diff(foreign_before, foreign_now, n=0, lineterm=""))[2:]
-    others = [line for line in lines if not line.startswith("@@")]
-    return f"lines that are not part of it changed meanwhile: {' | '.join(others[:4])}" if others else None
+    def _expected_of(self, steps: Sequence[Step], session: str) -> Pending:
+        """What has to hold once these steps are committed."""
+        now, around = self._readings[-1], self._around
+        after = predict(now.state, steps)
+        removed = [step.name for step in steps if step.kind == VLANS and step.action == REMOVE]
+        expected = expectation(around.seen, now, after[PORTS], after[VLANS], around.time)
+        return Pending(
+            session=session,
+            confirm_within=self._confirm_within,
+            planned=predict(state_of(self._names, now), steps),
+            names=self._names,
+            removed_vlans=removed,
+            foreign=digests(now.foreign_lines(self._names, removed)),
+            reachable=around.reachable,
+            commands=around.commands,
+            settle_within=self._checks.settle_within,
+            expectation=expected.plain(),
+        )

@@ -4,21 +4,39 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from contextlib import suppress
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from ansible.module_utils.connection import Connection
 from ansible.module_utils.connection import ConnectionError as AnsibleConnectionError
 
 from .._plan.converge import DeviceError, Refused
-from .session import Send
+from .session import CommandRefused, Send
 
 _NO_SUCH_METHOD = -32601
 """JSON-RPC: what a network_cli connection answers to the method that only httpapi has."""
 
+SSH_PORT = 22
+SSH_GREETING_SECONDS = 5
+
 
 def sender(socket_path: str | None) -> Send:
     """A function that sends commands over the connection behind a module's socket.
+
+    Raises:
+        Refused: the module does not run over such a connection.
+    """
+    return way_to(socket_path)[0]
+
+
+def way_to(socket_path: str | None) -> tuple[Send, Callable[[], bool]]:
+    """A function that sends commands, and one that tells whether the switch takes a new connection.
+
+    With eAPI, each request is a new connection. The command line keeps the one that it has, and a module cannot open
+    another; so there the switch's SSH server is greeted directly. It may not answer to that, if the way to it leads
+    through another host: then nothing can be told from its silence after a change.
 
     Raises:
         Refused: the module does not run over such a connection.
@@ -29,8 +47,9 @@ def sender(socket_path: str | None) -> Send:
             "or ansible.netcommon.network_cli, and ansible_network_os to arista.eos.eos"
         )
     connection = Connection(socket_path)
-    send = _eapi if _answers_eapi(connection) else _command_line
-    return lambda commands, output: send(connection, commands, output)
+    if _answers_eapi(connection):
+        return lambda commands, output: _eapi(connection, commands, output), lambda: True
+    return lambda commands, output: _command_line(connection, commands, output), lambda: _greets(connection)
 
 
 def _answers_eapi(connection: Any) -> bool:
@@ -70,7 +89,20 @@ def _command_line(connection: Any, commands: Sequence[str], output: str) -> list
     return answers
 
 
+def _greets(connection: Any) -> bool:
+    """Whether an SSH server greets a new connection to the host that Ansible is connected to."""
+    try:
+        address = (connection.get_option("host"), int(connection.get_option("port") or SSH_PORT))
+        with socket.create_connection(address, timeout=SSH_GREETING_SECONDS) as greeted:
+            return greeted.recv(4) == b"SSH-"
+    except (OSError, AnsibleConnectionError):
+        return False
+
+
 def _device_error(error: Exception) -> DeviceError:
-    # eAPI's own error codes are positive; the others come from the way to the switch.
-    verdict = "the switch refused it" if getattr(error, "code", 0) > 0 else "the switch could not be asked"
-    return DeviceError(f"{verdict}: {' '.join(str(error).split())}")
+    text = " ".join(str(error).split())
+    # eAPI's own error codes are positive, and the command line begins its errors with a percent sign; what is left
+    # comes from the way to the switch.
+    if getattr(error, "code", 0) > 0 or re.search(r"(?:^|\s)% ?[A-Z]", text):
+        return CommandRefused(f"the switch refused it: {text}")
+    return DeviceError(f"the switch could not be asked: {text}")

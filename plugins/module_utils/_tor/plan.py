@@ -1,156 +1,197 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what a switch has to what is declared: the steps, and the configuration lines that carry them out. Pure."""
+"""From what a switch has to what is declared, as ordered steps. Pure."""
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
-from .._plan.steps import (
-    CREATE,
-    DISRUPTIVE,
-    NO_RISK,
-    UPDATE,
-    Fields,
-    State,
-    Step,
-    changed_fields,
-    reason_for,
+from .._plan.steps import CREATE, NO_RISK, REMOVE, UPDATE, Fields, State, Step, changed_fields, reason_for
+from .declared import Declared
+from .fit import refuse_misfits
+from .risk import port_risk, profile_risk, vlan_removal
+from .running_config import (
+    DSCPS,
+    PFC_WATCHDOG,
+    PORTS,
+    PROFILES,
+    QUEUES,
+    TRAFFIC_CLASSES,
+    VLANS,
+    VNI_DEFAULTS,
+    VNIS,
+    RunningConfig,
+    thing,
 )
-from .declared import Declared, Port
-from .running_config import RunningConfig
-from .spelling import (
-    ACCESS,
-    EVERY_VLAN,
-    PORT_FIELDS,
-    ROUTED,
-    TRUNK,
-    UNSHOWN_MTU,
-    default_vlan_name,
-    vlan_ids,
-    vlan_ranges,
+from .settings import (
+    FROM_CHANNEL,
+    ONLY_IF_DECLARED,
+    PORT_DEFAULTS,
+    PROFILE_DEFAULTS,
+    QUEUE_DEFAULTS,
+    WATCHDOG_DEFAULTS,
 )
+from .spelling import ACCESS, CHANNEL, EVERY_VLAN, TRUNK, default_vlan_name, vlan_ids, vlan_ranges
 
-VLAN, PORT = "vlan", "port"
+# Later kinds refer to earlier ones. Lines of the whole switch come before the blocks that could take them for theirs.
+_DEFAULTS: Mapping[str, Fields] = {
+    VNIS: VNI_DEFAULTS,
+    DSCPS: {},
+    TRAFFIC_CLASSES: {},
+    PFC_WATCHDOG: WATCHDOG_DEFAULTS,
+    PROFILES: PROFILE_DEFAULTS,
+    QUEUES: QUEUE_DEFAULTS,
+}
+NOT_THERE = "declared, but not on the switch"
+NOT_DECLARED = "in the scope, but not declared"
 
 
-def state_of(declared: Declared, running: RunningConfig) -> State:
-    """The part of a running-config that is declared: ``{"vlan": {"101": ...}, "port": {"Ethernet9/1": ...}}``."""
+def covered(declared: Declared, running: RunningConfig) -> dict[str, list[str]]:
+    """The names of all things that are declared or in the scope, by kind; of QoS only kinds that are declared."""
+    names = {kind: list(things) for kind, things in declared.wanted.items() if things or kind in (VLANS, PORTS)}
+    for kind in (VLANS, VNIS):
+        if _unlisted(declared, running, kind):
+            names[kind] = [*names.get(kind, []), *_unlisted(declared, running, kind)]
+    names[PORTS] += _unlisted_ports(declared, running)
+    return names
+
+
+def state_of(names: Mapping[str, Sequence[str]], running: RunningConfig) -> State:
+    """What a switch has of some things: ``{"vlan": {"101": ...}, "port": {"Ethernet9/1": ...}}``."""
+    found = {kind: {name: thing(running.state, kind, name) for name in names[kind]} for kind in names}
     return {
-        VLAN: {vlan_id: running.vlans[vlan_id] for vlan_id in declared.vlans if vlan_id in running.vlans},
-        PORT: {name: running.ports[name] for name in declared.ports if name in running.ports},
+        kind: {name: fields for name, fields in things.items() if fields is not None} for kind, things in found.items()
     }
 
 
 def plan(declared: Declared, running: RunningConfig) -> list[Step]:
-    """The steps that make the switch what is declared: VLANs first, then the ports that use them.
+    """The steps that make the switch what is declared, those of the canary first.
 
     Raises:
         Refused: the declaration does not fit this switch.
     """
-    return _vlan_steps(declared, running) + _port_steps(declared, running)
+    steps = [
+        *_vlan_steps(declared, running),
+        *_other_steps(declared, running),
+        *_port_steps(declared, running),
+    ]
+    steps += _removals(declared, running, steps)
+    refuse_misfits(declared, running, steps)
+    first = [step for step in steps if is_for_canary(declared, running, step)]
+    return first + [step for step in steps if step not in first]
 
 
-def commands_for(steps: Sequence[Step]) -> list[str]:
-    """The EOS configuration lines that carry out the steps."""
-    lines: list[str] = []
-    for step in steps:
-        after = step.after or {}
-        if step.kind == VLAN:
-            unnamed = default_vlan_name(int(step.name))
-            lines.append(f"vlan {step.name}")
-            if after["name"] != (step.before or {"name": unnamed})["name"]:
-                lines.append("no name" if after["name"] == unnamed else f"name {after['name']}")
-        else:
-            changes = changed_fields(step.before or {}, after)
-            lines.append(f"interface {step.name}")
-            lines += [field.line(changes[field.name]) for field in PORT_FIELDS if field.name in changes]
-    return lines
+def is_for_canary(declared: Declared, running: RunningConfig, step: Step) -> bool:
+    """Whether a step changes a canary port, or makes what such a port may need and nobody uses yet."""
+    if not declared.canary:
+        return False
+    if step.kind == PORTS:
+        return step.name in declared.canary
+    if step.kind in (PROFILES, QUEUES):
+        return not _users(running, step.name.split()[0])
+    return step.kind == VLANS and step.action == CREATE
 
 
-def render(declared: Declared) -> list[str]:
-    """The EOS configuration lines for all that is declared, whatever the switch has."""
-    vlans = [Step(CREATE, VLAN, name, "", after=_new_vlan(name, wanted)) for name, wanted in declared.vlans.items()]
-    ports = [Step(UPDATE, PORT, name, "", after=port.fields) for name, port in declared.ports.items()]
-    return commands_for(vlans + ports)
-
-
-def _new_vlan(vlan_id: str, wanted: Fields) -> Fields:
-    return {"name": wanted["name"] or default_vlan_name(int(vlan_id))}
+def _users(running: RunningConfig, profile: str) -> list[str]:
+    """The ports that have a profile."""
+    return [name for name, fields in running.ports.items() if fields["qos_profile"] == profile]
 
 
 def _vlan_steps(declared: Declared, running: RunningConfig) -> list[Step]:
     steps = []
-    for vlan_id, wanted in declared.vlans.items():
+    for vlan_id, wanted in declared.wanted[VLANS].items():
         before = running.vlans.get(vlan_id)
-        if before is None:
-            after = _new_vlan(vlan_id, wanted)
-            steps.append(Step(CREATE, VLAN, vlan_id, "declared, but not on the switch", after=after))
-            continue
-        changes = changed_fields(before, wanted)
-        if changes:
-            after = {**before, **changes}
-            steps.append(Step(UPDATE, VLAN, vlan_id, reason_for(before, changes), before=before, after=after))
+        defaults = {"name": default_vlan_name(int(vlan_id))}
+        after = _target(defaults if declared.exact or before is None else before, wanted)
+        steps += _step(VLANS, vlan_id, before, after)
+    return steps
+
+
+def _unlisted(declared: Declared, running: RunningConfig, kind: str) -> list[str]:
+    """The VLANs of the scope that are there and not declared, or the VNIs that have to go with them."""
+    names = declared.scope_vlans & running.state[kind].keys() - declared.wanted[VLANS].keys()
+    return sorted(names, key=int)
+
+
+def _other_steps(declared: Declared, running: RunningConfig) -> list[Step]:
+    """VNIs and quality of service."""
+    steps = []
+    for kind, defaults in _DEFAULTS.items():
+        unlisted = _unlisted(declared, running, kind) if kind == VNIS else []
+        for name, wanted in {**declared.wanted[kind], **dict.fromkeys(unlisted, defaults)}.items():
+            before = thing(running.state, kind, name)
+            after = _target(defaults if declared.exact or before is None else before, wanted)
+            users = _users(running, name.split()[0]) if kind in (PROFILES, QUEUES) else None
+            steps += _step(kind, name, before, after, profile_risk(users))
     return steps
 
 
 def _port_steps(declared: Declared, running: RunningConfig) -> list[Step]:
-    known_vlans = vlan_ids([*declared.vlans, *running.vlans])
+    """Port channels first: members follow into what is there."""
     steps = []
-    for name, port in declared.ports.items():
+    names = [*declared.owners, *_unlisted_ports(declared, running)]
+    for name in sorted(names, key=lambda name: not name.startswith(CHANNEL)):
         before = running.ports.get(name)
-        if before is None:
+        if before is None and not name.startswith(CHANNEL):
             raise Refused(f"{name}: the switch has no such port; declare only ports that its running-config shows")
-        changes = changed_fields(before, _merged(port, before))
-        if changes:
-            after = {**before, **changes}
-            _refuse_misfit(name, before, after, known_vlans)
-            reason = f"{port.owner}: {reason_for(before, changes)}"
-            steps.append(Step(UPDATE, PORT, name, reason, _risk(before, changes), before, after))
+        owner = declared.owners.get(name, NOT_DECLARED)
+        after = _port_target(declared.wanted[PORTS].get(name, {}), before, declared.exact)
+        risk = port_risk(running, before, after) if before else NO_RISK
+        steps += _step(PORTS, name, before, after, risk, owner)
     return steps
 
 
-def _merged(port: Port, before: Fields) -> Fields:
+def _unlisted_ports(declared: Declared, running: RunningConfig) -> list[str]:
+    """The ports of the scope that go back to defaults. A port channel that is not there has them already."""
+    names = declared.scope_ports - declared.owners.keys() - declared.external
+    return sorted(name for name in names if name in running.ports or not name.startswith(CHANNEL))
+
+
+def _removals(declared: Declared, running: RunningConfig, steps: Sequence[Step]) -> list[Step]:
+    """VLANs go when the ports have left them."""
+    removed = []
+    for vlan_id in _unlisted(declared, running, VLANS):
+        reason, risk = vlan_removal(declared, running, steps, vlan_id)
+        removed.append(Step(REMOVE, VLANS, vlan_id, f"{NOT_DECLARED}{reason}", risk, running.vlans[vlan_id]))
+    return removed
+
+
+def _target(base: Fields, wanted: Fields) -> Fields:
+    return {**base, **{field: value for field, value in wanted.items() if value is not None}}
+
+
+def _port_target(wanted: Fields, before: Fields | None, exact: bool) -> Fields:
+    """All fields of a port as they should be: what is declared, and the rest as it is or, if exact, as EOS's defaults.
+
+    MTU and quality of service stay unless they are declared, and so do settings that a member has from its channel.
+    """
+    present = before or PORT_DEFAULTS
+    group = (
+        present["channel_group"] if wanted.get("channel_group") is None and not exact else wanted.get("channel_group")
+    )
+    kept = {*ONLY_IF_DECLARED, *(FROM_CHANNEL if group else ())}
+    base = {field: present[field] if not exact or field in kept else PORT_DEFAULTS[field] for field in PORT_DEFAULTS}
+    after = _target(base, wanted if exact else _merged(wanted, present))
+    return {**after, "lacp": (after["lacp"] or "active") if after["channel_group"] else ""}
+
+
+def _merged(wanted: Fields, before: Fields) -> Fields:
     """The wanted fields; on a trunk with a list of its own, the allowed VLANs are added to that list."""
-    wanted = port.fields
     own_list = before["mode"] == TRUNK and before["allowed_vlans"] != EVERY_VLAN
     if wanted["allowed_vlans"] is None or not own_list or wanted["mode"] == ACCESS:
         return wanted
     return {**wanted, "allowed_vlans": vlan_ranges(vlan_ids(wanted["allowed_vlans"] + before["allowed_vlans"]))}
 
 
-def _refuse_misfit(name: str, before: Fields, after: Fields, known_vlans: frozenset[int]) -> None:
-    if before["mode"] == ROUTED:
-        raise Refused(f"{name}: it is a routed port (no switchport); declare it external, or make it a switch port")
-    if after["mtu"] == UNSHOWN_MTU != before["mtu"]:
-        raise Refused(f"{name}: EOS does not limit a switched port to mtu {UNSHOWN_MTU}; give another, or leave it out")
-    unknown = _used_vlans(after) - _used_vlans(before) - known_vlans
-    if unknown:
-        spelled = ",".join(vlan_ranges(unknown))
-        raise Refused(f"{name}: VLAN {spelled} is not on the switch; declare it in vlans or take it off the port")
-    native = after["native_vlan"]
-    if _drops_native(after) and not (_drops_native(before) and before["native_vlan"] == native):
-        raise Refused(f"{name}: native VLAN {native} is not among its allowed VLANs; add it to allowed_vlans")
-
-
-def _used_vlans(fields: Fields) -> frozenset[int]:
-    """The VLANs that a port names. An unrestricted trunk names none: it carries whatever the switch has."""
-    allowed = [] if fields["allowed_vlans"] == EVERY_VLAN else fields["allowed_vlans"]
-    return vlan_ids(allowed) | {fields["vlan"], fields["native_vlan"]}
-
-
-def _drops_native(fields: Fields) -> bool:
-    """Whether a trunk drops untagged frames. EOS's default, native VLAN 1, says nothing about the owner's intent."""
-    native = fields["native_vlan"]
-    return fields["mode"] == TRUNK and native != 1 and native not in vlan_ids(fields["allowed_vlans"])
-
-
-def _risk(before: Fields, changes: Fields) -> str:
-    """Whether frames that pass today may stop passing."""
-    harmless = {"description"}
-    if changes.get("enabled"):
-        harmless.add("enabled")
-    if vlan_ids(before["allowed_vlans"]) <= vlan_ids(changes.get("allowed_vlans", EVERY_VLAN)):
-        harmless.add("allowed_vlans")
-    return NO_RISK if set(changes) <= harmless else DISRUPTIVE
+def _step(
+    kind: str, name: str, before: Fields | None, after: Fields, risk: str = NO_RISK, owner: str = ""
+) -> list[Step]:
+    """The step from before to after; none if they are equal."""
+    prefix = f"{owner}: " if owner else ""
+    if before is None:
+        return [Step(CREATE, kind, name, f"{prefix}{NOT_THERE}", NO_RISK, after=after)]
+    changes: dict[str, Any] = changed_fields(before, after)
+    if not changes:
+        return []
+    return [Step(UPDATE, kind, name, f"{prefix}{reason_for(before, changes)}", risk, before, after)]

@@ -1,10 +1,11 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Talking to an EOS switch: read its configuration, and change it so that a change nobody confirms undoes itself."""
+"""Talking to an EOS switch: read it, and change it in sessions whose commit undoes itself unless it is confirmed."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Callable, List, Sequence
 
 from .._plan.converge import DeviceError
@@ -12,58 +13,91 @@ from .._plan.converge import DeviceError
 Send = Callable[[Sequence[str], str], List[str]]
 """Sends commands in one request, for answers as ``text`` or ``json``, one per command; raises DeviceError."""
 
+RUNNING_CONFIG = "show running-config"
+SESSIONS = "show configuration sessions detail"
+SESSION_DIFF = "show session-config diffs"
+SAVE = "copy running-config startup-config"
+
+WITH_TIMER = "pendingCommitTimer"
+"""The state of a session that is committed, and waits for its confirmation."""
+
+
+class CommandRefused(DeviceError):
+    """The switch answered that it does not take a command."""
+
 
 def read_running_config(send: Send) -> str:
     """The text of the running-config."""
-    return send(["show running-config"], "text")[0]
+    return send([RUNNING_CONFIG], "text")[0]
 
 
-def read_pending_sessions(send: Send) -> dict[str, str]:
-    """The configuration sessions that are open, or whose commit waits for confirmation, each with its state."""
-    answer = send(["show configuration sessions detail"], "json")[0]
+def ask(send: Send, needed: Sequence[str], wished: Sequence[str]) -> dict[str, str]:
+    """The JSON answers to commands, in one request if this switch knows all of them.
+
+    Args:
+        send: the way to the switch.
+        needed: commands that every switch knows.
+        wished: commands that some models or releases refuse; then their answers are left out.
+    """
+    commands = [*needed, *wished]
+    with suppress(CommandRefused):
+        return dict(zip(commands, send(commands, "json")))
+    answers = dict(zip(needed, send(needed, "json")))
+    for command in wished:
+        with suppress(CommandRefused):
+            answers[command] = send([command], "json")[0]
+    return answers
+
+
+def pending_sessions(answer: str) -> dict[str, str]:
+    """The sessions that are open, or whose commit waits for confirmation, each with its state.
+
+    Args:
+        answer: the JSON answer to ``SESSIONS``.
+    """
     try:
         answered = json.loads(answer)
         states = {name: str(session["state"]) for name, session in answered["sessions"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DeviceError(f"'show configuration sessions detail' did not list sessions: {answer!r}") from error
+        raise DeviceError(f"{SESSIONS!r} did not list sessions: {answer!r}") from error
     pending = {name: state for name, state in states.items() if state.startswith("pending")}
     # EOS after 4.32 names the session whose commit timer runs beside the list.
     timed = answered.get("commitTimerSessionName")
-    return {**pending, timed: "pendingCommitTimer"} if timed else pending
+    return {**pending, timed: WITH_TIMER} if timed else pending
 
 
-def commit_confirmed(
-    send: Send, name: str, lines: Sequence[str], confirm_within: int, mismatch: Callable[[], str | None]
-) -> None:
-    """Carry out configuration lines in one session, look at the result, and keep it only if it is right.
+def commit_with_timer(
+    send: Send, name: str, left_over: Sequence[str], lines: Sequence[str], confirm_within: int
+) -> str:
+    """Carry out configuration lines in one session, and commit it so that it undoes itself.
 
     Args:
+        send: the way to the switch.
         name: of the session, not in use on the switch.
-        confirm_within: seconds after which the switch undoes a commit that was not confirmed.
-        mismatch: reads the switch again and says what is wrong, or None. Raises DeviceError.
+        left_over: sessions that are aborted first.
+        lines: of configuration.
+        confirm_within: seconds after which the switch undoes the commit.
 
-    Raises:
-        DeviceError: the change was undone, or the message says when the switch does so.
+    Returns:
+        The switch's own diff.
     """
-    try:
-        timer = f"commit timer {_hours_minutes_seconds(confirm_within)}"
-        send([f"configure session {name}", *lines, timer], "text")
-        problem = mismatch()
-        if not problem:
-            send([f"configure session {name} commit"], "text")
-    except DeviceError as error:
-        problem = str(error)
-    if problem:
-        raise DeviceError(f"the change was not confirmed: {problem}; {_undo(send, name, confirm_within)}")
+    before = [f"configure session {each} abort" for each in left_over] + [f"configure session {name}", *lines]
+    after = [f"commit timer {_hours_minutes_seconds(confirm_within)}"]
+    return send([*before, SESSION_DIFF, *after], "text")[len(before)]
 
 
-def save(send: Send) -> None:
-    """Make the running-config the one that the switch starts with."""
-    send(["copy running-config startup-config"], "text")
+def confirm(send: Send, name: str) -> None:
+    """Keep what was committed with a timer."""
+    send([f"configure session {name} commit"], "text")
 
 
-def _undo(send: Send, name: str, confirm_within: int) -> str:
-    """Abort the session, which also rolls back its unconfirmed commit; says how that went."""
+def save(send: Send) -> str:
+    """Make the running-config the one that the switch starts with; returns its text."""
+    return send([SAVE, RUNNING_CONFIG], "text")[1]
+
+
+def undo(send: Send, name: str, confirm_within: int) -> str:
+    """Abort a session, which also rolls back its unconfirmed commit; says how that went."""
     try:
         send([f"configure session {name} abort"], "text")
     except DeviceError as error:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 
 from .._plan.converge import DeviceError
 
@@ -36,6 +36,20 @@ class AccessKeys:
                 self.kept[name] = key
             put(key)
 
+    def lost(self, names: Iterable[str]) -> list[str]:
+        """One sentence for each of these users, who were there before this run, whose file is not there."""
+        if not self._directory:
+            return []
+        return [
+            f"user {name} is on the controller, but {self._path(name)} is not there, and the controller never shows "
+            "an access key again; put the key there, or remove the user and run again for a new key"
+            for name in names
+            if not os.path.exists(self._path(name))
+        ]
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._directory, f"{name}.key")
+
     def _created(self, name: str, create: Callable[[], str]) -> str:
         try:
             return create()
@@ -49,7 +63,7 @@ class AccessKeys:
         if not self._directory:
             yield lambda _key: None
             return
-        path = os.path.join(self._directory, f"{name}.key")
+        path = self._path(name)
         temporary = f"{path}.new"
         try:
             os.makedirs(self._directory, 0o700, exist_ok=True)

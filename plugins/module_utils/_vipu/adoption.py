@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Collection, Dict, Iterator, List, Mapping
 
 from .._pod.declaration import parse_declaration
+from .._pod.interconnect import C2_COMPATIBLE, GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .._pod.model import Declaration
 from .._pod.schema import DeclarationError
 from .dialect import ENUMS
-from .entities import AGENT, ALLOCATION, C2_COMPATIBLE, CLUSTER, PARTITION, USER, plural
+from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER, plural
 from .recognition import pods_of
 
 Document = Dict[str, Any]
@@ -24,12 +25,15 @@ Options = Dict[str, List[Dict[str, Any]]]
 # Plural of the kind to name to fields, as the module vipu_info returns it.
 Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
+# How the IPUs of a partition are linked and synchronised: what pods.yml has words for, and what needs none.
+INTERCONNECT = {"routing": ROUTINGS, "gw_routing": GW_ROUTINGS, "sync_type": SYNC_TYPES}
+UNDEFINED = ("IRT_UNDEFINED", "ST_UNDEFINED")
 # What a partition has without being asked to, so that pods.yml need not say it.
 USUAL_SYNC_TYPE = {True: C2_COMPATIBLE, False: "pod-native-default"}
 USUAL_GW_ROUTING = ("default", "ring")
 # The keys of pods.yml that V-IPU knows the truth of; all others are kept.
 VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions")
-PARTITION_KEYS = ("ipus", "gcds", "replicas", "reconfigurable")
+PARTITION_KEYS = ("ipus", "gcds", "replicas", "reconfigurable", "routing", "gw_routing", "sync_type")
 # What vipu_state can declare; the rest is only read.
 DECLARED = {
     AGENT: ("host", "port"),
@@ -176,10 +180,9 @@ class _Adopter:
 
     def _take_partition(self, vpod: str, name: str, partition: Mapping[str, Any]) -> str:
         """Put it into its vPOD. Returns why that cannot be, empty if it is done."""
-        if partition["sync_type"] != USUAL_SYNC_TYPE[partition["reconfigurable"]]:
-            return f"pods.yml has no word for its sync type {partition['sync_type']}"
-        if partition["gw_routing"] not in USUAL_GW_ROUTING:
-            return f"pods.yml has no word for its gateway routing {partition['gw_routing']}"
+        for fact, words in INTERCONNECT.items():
+            if partition[fact] not in (*words, *UNDEFINED):
+                return f"pods.yml has no word for its {fact} {partition[fact]}"
         earlier = self._earlier_vpods.get(vpod, {}).get("partitions", {}).get(name, {})
         entry = {
             **_besides(earlier, PARTITION_KEYS),
@@ -187,6 +190,7 @@ class _Adopter:
             **({"gcds": partition["gcds"]} if partition["gcds"] != 1 else {}),
             **_replicas(partition),
             **({"reconfigurable": True} if partition["reconfigurable"] else {}),
+            **_interconnect(partition),
         }
         there = self._result.document["vpods"][vpod]
         with_it = {**there, "partitions": {**there.get("partitions", {}), name: entry}}
@@ -257,6 +261,17 @@ def _besides(earlier: Mapping[str, Any], keys: Collection[str]) -> Document:
 def _replicas(partition: Mapping[str, Any]) -> dict[str, int]:
     """One replica a GCD is what nobody asked for, and asking for it may be refused."""
     return {} if partition["replicas"] == partition["gcds"] else {"replicas": partition["replicas"]}
+
+
+def _interconnect(partition: Mapping[str, Any]) -> Document:
+    """Links and synchronisation as far as they are not what every such partition has."""
+    # Which routing the controller chooses for a size and topology is not published, so it is always said.
+    usual: dict[str, Collection[str]] = {
+        "routing": (),
+        "gw_routing": USUAL_GW_ROUTING,
+        "sync_type": (USUAL_SYNC_TYPE[partition["reconfigurable"]],),
+    }
+    return {fact: partition[fact] for fact, words in usual.items() if partition[fact] not in (*words, *UNDEFINED)}
 
 
 def _refusal(document: Document) -> str:

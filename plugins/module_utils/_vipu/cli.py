@@ -14,8 +14,8 @@ from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 from .._plan.converge import DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .dialect import ADMIN, COMMANDS, SHAPES
-from .entities import ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
-from .spelling import create_arguments, read_entity, read_partition_status
+from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
+from .spelling import create_arguments, read_discovered, read_entity, read_partition_status
 
 Answer = TypeVar("Answer")
 Run = Callable[[List[str]], Tuple[int, str, str]]
@@ -137,6 +137,14 @@ class Controller:
     def ipu_attributes(self) -> dict[str, dict[int, dict[str, str]]]:
         """Agent name to number of the IPU to its attributes."""
         return self._understood(["--showjson", "list", "ipu-attrs"], lambda answer: attributes_of(json.loads(answer)))
+
+    def discovered_agents(self) -> list[Fields]:
+        """``name`` (the id it would be added by), ``host`` and ``port`` of every agent that has announced itself.
+
+        Raises:
+            DeviceError: the controller does not listen for announcements, or does not answer.
+        """
+        return self._understood(["discover", AGENT], read_discovered)
 
     def server_version(self) -> str:
         """The controller's V-IPU release, for example ``1.18.0``."""

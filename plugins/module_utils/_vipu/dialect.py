@@ -247,6 +247,9 @@ PARTITION_STATUS = Shape(
     ),
 )
 
+# Our fields of an agent that announced itself, and the columns of `discover agent`. Documented; its JSON is not.
+DISCOVERED = {"name": "Agent Auto-Add ID", "host": "Host", "port": "Port"}
+
 # Our fields of a new partition, and where a CreatePartitionRequest of the published API has them.
 REQUIREMENTS = {
     "size": "size",

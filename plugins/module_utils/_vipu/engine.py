@@ -1,6 +1,10 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How every V-IPU module that changes something does it: one read, one plan, one step after the other, one read."""
+"""How every V-IPU module that changes something does it: one read, one plan, one step after the other, one read.
+
+Never two steps at once: whether a controller takes admin commands side by side is not published, and a failure has to
+say exactly what was done.
+"""
 
 from __future__ import annotations
 
@@ -92,6 +96,8 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
     )
 
     def extra(outcome: Outcome) -> dict[str, Any]:
+        for sentence in keys.lost(_kept_users(declared, outcome)):
+            module.warn(sentence)
         found: dict[str, Any] = {"unmanaged": unmanaged(declared, outcome.after or outcome.before, kinds)}
         return dict(found, access_keys=keys.kept) if keys.kept else found
 
@@ -101,6 +107,12 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
             run(module, engine.read, engine.plan, one_by_one(engine.carry_out), engine.verify, extra)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
+
+
+def _kept_users(declared: Declared, outcome: Outcome) -> list[str]:
+    """The declared users that were there before and still are, so that nobody gets to see their keys now."""
+    created = {step.name for step in outcome.steps if (step.action, step.kind) == (CREATE, USER)}
+    return [name for name in wanted(declared)[USER] if name in outcome.before.get(USER, {}) and name not in created]
 
 
 def _lock(module: Any) -> Any:

@@ -36,7 +36,6 @@ CREATION_ONLY: dict[str, tuple[str, ...]] = {
 UNORDERED = {ALLOCATION: "agents", USER: "allocations"}
 
 ACTIVE, PENDING, ERROR = "ACTIVE", "PENDING", "ERROR"
-C2_COMPATIBLE = "c2-compatible"
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
+from .._pod.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .connection import CONNECTION_OPTIONS, WAIT_TIMEOUT
 from .declared import Declared, Policy, Purge
-from .dialect import ENUMS
 from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
 from .rules import Rules
 
@@ -47,9 +47,9 @@ ENTITY_OPTIONS: Spec = {
         size={"type": "int"},
         gcds={"type": "int"},
         replicas={"type": "int"},
-        routing={"type": "str", "choices": list(ENUMS["routing"])},
-        gw_routing={"type": "str", "choices": list(ENUMS["gw_routing"])},
-        sync_type={"type": "str", "choices": list(ENUMS["sync_type"])},
+        routing={"type": "str", "choices": list(ROUTINGS)},
+        gw_routing={"type": "str", "choices": list(GW_ROUTINGS)},
+        sync_type={"type": "str", "choices": list(SYNC_TYPES)},
         reconfigurable={"type": "bool", "default": False},
         index={"type": "int"},
         relocatable={"type": "bool"},

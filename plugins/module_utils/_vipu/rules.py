@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .._pod import sizes
-from .entities import AGENT, ALLOCATION, C2_COMPATIBLE, CLUSTER, PARTITION, USER
+from .._pod.interconnect import sync_findings
+from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
@@ -87,17 +88,15 @@ def _user(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:
 
 def _partition(fields: Mapping[str, Any], rules: Rules) -> Iterator[str]:
     size, gcds, replicas = fields["size"], fields.get("gcds"), fields.get("replicas")
-    reconfigurable, sync_type = bool(fields.get("reconfigurable")), fields.get("sync_type")
-    for field, message in sizes.partition_findings(size, gcds, replicas, reconfigurable):
-        yield f"{'size' if field == 'ipus' else field}: {message}"
+    reconfigurable = bool(fields.get("reconfigurable"))
+    findings = list(sizes.partition_findings(size, gcds, replicas, reconfigurable))
     if rules.strict_sizes:
-        for field, message in sizes.strict_findings(size, gcds):
-            yield f"{field}: {message}"
+        findings += sizes.strict_findings(size, gcds)
     if not rules.any_replica_size:
-        for message in sizes.replica_findings(size, gcds, replicas):
-            yield f"replicas: {message}"
-    if reconfigurable and sync_type not in (None, C2_COMPATIBLE):
-        yield f"sync_type: a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out"
+        findings += sizes.replica_findings(size, gcds, replicas)
+    findings += sync_findings(reconfigurable, fields.get("sync_type"))
+    for field, message in findings:
+        yield f"{'size' if field == 'ipus' else field}: {message}"
     if fields.get("index", 0) < 0:
         yield f"index: {fields['index']} is no place; places are counted from 0"
 

@@ -12,6 +12,7 @@ from .dialect import (
     COMMANDS,
     COMMAS,
     COUNT,
+    DISCOVERED,
     ENUM,
     ENUMS,
     LIST,
@@ -96,6 +97,25 @@ def read_entity(kind: str, entity: Mapping[str, Any]) -> tuple[str, Fields]:
 def read_partition_status(status: Mapping[str, Any]) -> Fields:
     """``status``, ``operation``, ``errors`` and ``auto_resets`` of one partition. Raises as :func:`read_entity`."""
     return read_shape(PARTITION_STATUS, status)
+
+
+def read_discovered(printed: str) -> list[Fields]:
+    """``name``, ``host`` and ``port`` of each agent in the table that ``discover agent`` prints.
+
+    Raises:
+        ValueError: there is no such table, or one of its rows is another.
+    """
+    lines = [[cell.strip() for cell in line.split("|")] for line in printed.splitlines() if "|" in line]
+    if not lines or not set(DISCOVERED.values()) <= set(lines[0]):
+        raise ValueError(f"there is no table with the columns {', '.join(DISCOVERED.values())}")
+    header, *rows = lines
+    agents = []
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"a row has {len(row)} cells, not {len(header)}")
+        found = {field: row[header.index(column)] for field, column in DISCOVERED.items()}
+        agents.append({**found, "port": int(found["port"])})
+    return agents
 
 
 def read_shape(shape: Shape, found: Mapping[str, Any]) -> Fields:

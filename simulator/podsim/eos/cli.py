@@ -4,13 +4,24 @@
 
 from __future__ import annotations
 
-from podsim.eos import grammar, show_config, show_interfaces, show_system
-from podsim.eos.config import Editor
-from podsim.eos.errors import EosError, InvalidInput, NoJsonModel, NotPrivileged
+import hmac
+
+from podsim.eos import (
+    show_channels,
+    show_config,
+    show_counters,
+    show_interfaces,
+    show_neighbours,
+    show_qos,
+    show_system,
+)
+from podsim.eos.config import Editor, Node
+from podsim.eos.errors import EosError, InvalidInput, NeedsText, NoJsonModel, NotPrivileged
 from podsim.eos.hardware import empty_config
 from podsim.eos.reply import Command, Reply, command, pipe
 from podsim.eos.sessions import PENDING, Session
 from podsim.eos.switch import Switch
+from podsim.eos.templates import split
 
 
 class Cli:
@@ -20,7 +31,9 @@ class Cli:
         self.switch = switch
         self.user = user
         self.privileged = False
+        self.logged_out = False
         self.session: Session | None = None
+        self.text: str | None = None
         self._abbreviate = abbreviate
         self._editor: Editor | None = None
 
@@ -40,12 +53,12 @@ class Cli:
         if not bar or not bare.split()[0].startswith("sh"):
             return self._run(line, text)
         reply = self._run(bare, text)
-        if filters.strip() == "json":
+        if filters.split()[:1] == ["json"]:
             return reply
         return Reply(pipe(reply.text, filters), None)
 
     def _run(self, line: str, text: str | None) -> Reply:
-        words = grammar.split(line)
+        words = split(line)
         commands = (*(_IN_CONFIG if self._editor else ()), *(_IN_SESSION if self.session else ()), *_EXEC)
         refusal = InvalidInput.at(words.words, 0)
         for each in commands:
@@ -56,6 +69,7 @@ class Cli:
                 continue
             if each.privileged and not self.privileged:
                 raise NotPrivileged
+            self.text = text
             return each.run(self, found)
         if self._editor is None:
             raise refusal
@@ -68,12 +82,15 @@ class Cli:
     def edit_running(self) -> None:
         """Enter the mode that changes the running configuration at once."""
         self.session = None
-        self._editor = Editor(self.switch.running, self._abbreviate)
+        self._edit(self.switch.running)
 
     def edit_session(self, name: str | None) -> None:
         """Enter a configuration session."""
         self.session = self.switch.sessions.open(name, self.user)
-        self._editor = Editor(self.session.candidate, self._abbreviate)
+        self._edit(self.session.candidate)
+
+    def _edit(self, root: Node) -> None:
+        self._editor = Editor(root, self.switch.release, self._abbreviate)
 
     def leave_config(self) -> None:
         """Back to the mode without configuration; a session stays pending."""
@@ -87,8 +104,8 @@ class Cli:
     def roll_back_to_empty(self) -> None:
         """Make the candidate a configuration without settings."""
         assert self.session is not None
-        self.session.candidate = empty_config()
-        self._editor = Editor(self.session.candidate, self._abbreviate)
+        self.session.candidate = empty_config(self.switch.hardware)
+        self._edit(self.session.candidate)
 
 
 def as_json(reply: Reply) -> dict[str, object]:
@@ -99,6 +116,12 @@ def as_json(reply: Reply) -> dict[str, object]:
 
 
 def _enable(cli: Cli, _words: list[str]) -> Reply:
+    secret = cli.switch.enable_password
+    if secret and not cli.privileged:
+        if cli.text is None:
+            raise NeedsText("Password: ", secret=True)
+        if not hmac.compare_digest(cli.text.encode(), secret.encode()):
+            raise EosError("Bad secret")
     cli.privileged = True
     return Reply()
 
@@ -157,6 +180,27 @@ def _rollback(cli: Cli, _words: list[str]) -> Reply:
     return Reply()
 
 
+def _log_out(cli: Cli, _words: list[str]) -> Reply:
+    cli.logged_out = True
+    return Reply()
+
+
+def _privilege(cli: Cli, _words: list[str]) -> Reply:
+    level = 15 if cli.privileged else 1
+    return Reply(f"Current privilege level is {level}\n", {"privilegeLevel": level})
+
+
+def _reload(cli: Cli, words: list[str]) -> Reply:
+    if len(words) == 1:
+        if cli.text is None:
+            raise NeedsText("Proceed with reload? [confirm]")
+        if cli.text.strip().lower() not in ("", "y", "yes"):
+            return Reply()
+    cli.leave_config()
+    cli.switch.reload()
+    return Reply()
+
+
 def _exit(cli: Cli, _words: list[str]) -> Reply:
     cli.exit()
     return Reply()
@@ -197,6 +241,12 @@ def _terminal(_cli: Cli, words: list[str]) -> Reply:
 _EXEC: tuple[Command, ...] = (
     command("enable", _enable),
     command("disable", _disable),
+    command("exit", _log_out),
+    command("logout", _log_out),
+    command("quit", _log_out),
+    command("show privilege", _privilege),
+    command("reload", _reload, privileged=True),
+    command("reload now", _reload, privileged=True),
     command("terminal <length|width> <0-32767>", _terminal),
     command("configure", _configure, privileged=True),
     command("configure terminal", _configure, privileged=True),
@@ -212,6 +262,10 @@ _EXEC: tuple[Command, ...] = (
     *show_system.COMMANDS,
     *show_config.COMMANDS,
     *show_interfaces.COMMANDS,
+    *show_counters.COMMANDS,
+    *show_neighbours.COMMANDS,
+    *show_qos.COMMANDS,
+    *show_channels.COMMANDS,
 )
 _IN_CONFIG: tuple[Command, ...] = (command("exit", _exit), command("end", _end))
 _IN_SESSION: tuple[Command, ...] = (

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from podsim.eos import grammar
-from podsim.eos.errors import EosError, InvalidInput
-from podsim.eos.grammar import Mode, Statement
-from podsim.eos.interface_names import expand, natural_order
-from podsim.eos.vlan_lists import format_vlans, parse_vlans
+from podsim.eos.errors import EosError, InvalidInput, NeedsText
+from podsim.eos.grammar import Match, Mode, Statement
+from podsim.eos.interface_names import expand, natural_order, short
+from podsim.eos.releases import DEFAULT_RELEASE, Release
+from podsim.eos.templates import Words, split
+from podsim.eos.vlan_lists import parse_vlans
 
 INDENT = 3
 
@@ -68,16 +69,17 @@ class Level(NamedTuple):
 class Editor:
     """Enters commands into a configuration; the place moves into blocks and back as in EOS."""
 
-    def __init__(self, root: Node, abbreviate: bool = False) -> None:
+    def __init__(self, root: Node, release: Release = DEFAULT_RELEASE, abbreviate: bool = False) -> None:
         assert root.statement.mode is not None
         self.root = root
+        self._release = release
         self._abbreviate = abbreviate
         self._levels = [Level(root.statement.mode, [root])]
 
     @property
     def place(self) -> str:
         """The names of the open blocks for the prompt, such as `-if-Et9/1`."""
-        return "".join(f"-{level.mode.prompt}" for level in self._levels[1:])
+        return "".join(f"-{level.mode.prompt}{_which(level)}" for level in self._levels[1:])
 
     def exit(self) -> bool:
         """Leave the open block; False when none was open."""
@@ -96,7 +98,7 @@ class Editor:
         `text` is the further input of lines such as `banner login`. With `here_only`, the line belongs to the open
         block for sure. Raises EosError when the line is refused.
         """
-        words = grammar.split(command)
+        words = split(command)
         depth, match = self._find(words, here_only)
         lines = self._expand(match, words.words)
         self.return_to(depth)
@@ -105,13 +107,13 @@ class Editor:
         else:
             self._set(self._levels[depth], match, lines, text)
 
-    def _find(self, words: grammar.Words, here_only: bool) -> tuple[int, grammar.Match]:
+    def _find(self, words: Words, here_only: bool) -> tuple[int, Match]:
         """How many blocks are open around the line, and what it is."""
         here = len(self._levels) - 1
         furthest: InvalidInput | None = None
         for depth in range(here, here - 1 if here_only else -1, -1):
             try:
-                return depth, self._levels[depth].mode.find(words, self._abbreviate)
+                return depth, self._levels[depth].mode.find(words, self._abbreviate, self._release)
             except InvalidInput as error:
                 furthest = error if furthest is None or error.token > furthest.token else furthest
         if kept := self._levels[here].mode.find_kept(words):
@@ -119,9 +121,13 @@ class Editor:
         assert furthest is not None
         raise furthest
 
-    def _expand(self, match: grammar.Match, words: list[str]) -> list[list[str]]:
-        """The lines that this one stands for, if it names a range of VLANs or interfaces."""
+    def _expand(self, match: Match, words: list[str]) -> list[list[str]]:
+        """The lines that this one stands for, if it names several things, or a range of VLANs or interfaces."""
         slots = match.statement.template.slots
+        several = match.statement.template.several
+        if several is not None:
+            front, back = match.words[:several], match.words[several + 1 :]
+            return [[*front, each, *back] for each in match.words[several].split()]
         if match.statement.mode is None or len(slots) != 2:
             return [match.words]
         head, names = match.words
@@ -139,16 +145,16 @@ class Editor:
             raise InvalidInput.at(words, len(words) - 1)
         return [[head, name] for name in expanded]
 
-    def _set(self, level: Level, match: grammar.Match, lines: list[list[str]], text: str | None) -> None:
+    def _set(self, level: Level, match: Match, lines: list[list[str]], text: str | None) -> None:
         statement = match.statement
         opened: list[Node] = []
         if statement.heredoc and text is None:
-            raise EosError("this command needs its text as input")
+            raise NeedsText("Enter TEXT message. Type 'EOF' on its own line to end.\n", until="EOF")
         for parent in level.nodes:
             for words in lines:
                 key = _key(statement, words)
                 old = parent.children.get(key)
-                new: str | None = statement.same_as or " ".join(words)
+                new: str | None = " ".join(words)
                 if statement.update:
                     new = statement.update(old.line if old else None, words)
                 if new is None or new == statement.default:
@@ -168,7 +174,7 @@ class Editor:
         if statement.mode:
             self._levels.append(Level(statement.mode, opened))
 
-    def _remove(self, level: Level, match: grammar.Match, lines: list[list[str]]) -> None:
+    def _remove(self, level: Level, match: Match, lines: list[list[str]]) -> None:
         statement = match.statement
         for parent in level.nodes:
             for words in lines:
@@ -183,24 +189,35 @@ class Editor:
                     parent.children[key] = Node(refusal, statement)
                 else:
                     for doomed in [other for other in parent.children if _is_under(other, key, statement)]:
-                        del parent.children[doomed]
+                        removed = parent.children.pop(doomed)
+                        if removed.statement.undo:
+                            removed.statement.undo(self.root, removed.line)
+
+
+def _which(level: Level) -> str:
+    """The part of the prompt that tells a block from others of its kind; blocks of one kind only have none."""
+    if len(level.nodes) != 1 or all(slot.literal for slot in level.nodes[0].statement.template.slots):
+        return ""
+    head, *_, name = level.nodes[0].line.split()
+    return f"-{short(name) if head == 'interface' else name}"
 
 
 def _key(statement: Statement, words: list[str]) -> Key:
-    return tuple((statement.same_as or " ".join(words[: statement.template.key_length])).split())
+    return tuple(" ".join(words[: statement.template.key_length]).split())
 
 
 def _is_under(key: Key, wanted: Key, statement: Statement) -> bool:
-    """Whether removing `wanted` removes `key`: the line itself, or all that begin so when the rest is free text."""
-    return key == wanted or (statement.template.slots[-1].takes_rest and key[: len(wanted)] == wanted)
+    """Whether removing `wanted` removes `key`: the line itself, or all that begin so when the rest may be anything."""
+    any_rest = statement.clears or statement.template.slots[-1].takes_rest
+    return key == wanted or (any_rest and key[: len(wanted)] == wanted)
 
 
-def load(root: Node, text: str) -> None:
+def load(root: Node, text: str, release: Release = DEFAULT_RELEASE) -> None:
     """Enter a configuration text into `root`; its indentation says which block a line belongs to.
 
     Raises EosError at the first line that is refused, with that line in the message.
     """
-    editor = Editor(root)
+    editor = Editor(root, release)
     lines = iter(text.splitlines())
     for raw in lines:
         command = raw.strip()
@@ -219,63 +236,3 @@ def _until_eof(lines: Iterator[str]) -> Iterator[str]:
         if line == "EOF":
             return
         yield line
-
-
-def render(root: Node, all_lines: bool = False) -> list[str]:
-    """The lines of `show running-config` (with `all_lines`, of `show running-config all`), without the header."""
-    rendered: list[str] = []
-    previous = ""
-    for node in _grouped(_shown(root, all_lines)):
-        group = node.line.removeprefix("no ").split()[0]
-        if node.statement.mode or node.text or group != previous:
-            rendered.append("!")
-        previous = group
-        rendered += _lines(node, 0, all_lines)
-    return [*rendered, "!", "end"]
-
-
-def as_json(root: Node) -> dict[str, Any]:
-    """The tree of `show running-config` in its JSON form: `{"cmds": {line: block or None}}`."""
-    return {"cmds": _commands(_grouped(root.ordered_children()))}
-
-
-def _commands(nodes: list[Node]) -> dict[str, Any]:
-    return {
-        node.line: {"comments": [], "cmds": _commands(node.ordered_children())} if node.statement.mode else None
-        for node in nodes
-    }
-
-
-def _lines(node: Node, depth: int, all_lines: bool) -> list[str]:
-    indent = " " * (INDENT * depth)
-    lines = [indent + node.line]
-    if node.statement.heredoc:
-        return [*lines, *node.text, "EOF"]
-    for child in _shown(node, all_lines):
-        if child.statement.mode:
-            lines.append(indent + " " * INDENT + "!")
-        lines += _lines(child, depth + 1, all_lines)
-    return lines
-
-
-def _shown(node: Node, all_lines: bool) -> list[Node]:
-    """The lines of a block, with the defaults of the absent ones if `all_lines` is wanted."""
-    mode = node.statement.mode
-    if not all_lines or mode is None:
-        return node.ordered_children()
-    absent = {
-        tuple(statement.default.removeprefix("no ").split())[: statement.template.key_length]: statement
-        for statement in mode.statements
-        if statement.default
-    }
-    defaults = [Node(each.default or "", each) for key, each in absent.items() if key not in node.children]
-    return sorted([*node.ordered_children(), *defaults], key=lambda line: mode.rank(line.statement))
-
-
-def _grouped(nodes: list[Node]) -> list[Node]:
-    """VLANs without settings share one line, `vlan 20,30-32`, in the place of the first."""
-    plain = [node for node in nodes if node.line.startswith("vlan ") and not node.children]
-    if len(plain) < 2:
-        return nodes
-    shared = Node(f"vlan {format_vlans(int(node.line.split()[1]) for node in plain)}", plain[0].statement)
-    return [shared if node is plain[0] else node for node in nodes if node is plain[0] or node not in plain[1:]]

@@ -1,70 +1,62 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The data plane: a configuration as Open vSwitch port settings (pure), and the driver that applies them."""
+"""The data plane: the driver that makes an Open vSwitch bridge what a configuration says."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from podsim.eos.config import Node
 from podsim.eos.errors import InternalError
-from podsim.eos.ports import Port, Vlan, ports, vlans
+from podsim.eos.hardware import MANAGEMENT
+from podsim.eos.ovs_ports import OvsPort, ovs_ports
 
-# Open vSwitch reads an empty `trunks` as all VLANs; a trunk for the reserved VLAN 4095 alone forwards nothing.
-NOWHERE = 4095
 PORT_LABEL = "eos_port"
+_INTERFACE_COLUMNS = "_uuid,name,ofport,ofport_request,link_state,external_ids"
+_STATISTICS = {
+    "rx_bytes": "inOctets",
+    "rx_packets": "inUcastPkts",
+    "rx_dropped": "inDiscards",
+    "rx_errors": "inErrors",
+    "rx_crc_err": "fcsErrors",
+    "rx_frame_err": "alignmentErrors",
+    "tx_bytes": "outOctets",
+    "tx_packets": "outUcastPkts",
+    "tx_dropped": "outDiscards",
+    "tx_errors": "outErrors",
+}
 TIMEOUT_SECONDS = 10
 
 
 @dataclass(frozen=True)
-class OvsPort:
-    """The columns of an Open vSwitch port and its interface that make a switch port; `mtu` in bytes."""
-
-    vlan_mode: str
-    tag: int | None
-    trunks: tuple[int, ...]
-    mtu: int
-
-
-BLOCKED = ("trunk", None, (NOWHERE,))
-
-
-def ovs_port(port: Port, database: dict[int, Vlan]) -> OvsPort:
-    """What a switch port is in Open vSwitch. A VLAN that is not in the database or suspended does not forward."""
-    carried = port.carried(database)
-    if port.shutdown or not carried:
-        return OvsPort(*BLOCKED, port.mtu)
-    if port.mode == "access":
-        return OvsPort("access", port.access_vlan, (), port.mtu)
-    if port.native_vlan in carried:
-        return OvsPort("native-untagged", port.native_vlan, tuple(sorted(carried)), port.mtu)
-    return OvsPort("trunk", None, tuple(sorted(carried)), port.mtu)
-
-
-def ovs_ports(config: Node) -> dict[str, OvsPort]:
-    """The Open vSwitch settings for every switch port of a configuration, by EOS name."""
-    database = vlans(config)
-    return {name: ovs_port(port, database) for name, port in ports(config).items() if name.startswith("Ethernet")}
-
-
-@dataclass(frozen=True)
 class Cable:
-    """A port of the bridge: its names in EOS and in Open vSwitch, its number in the data plane, its link."""
+    """A cable of the bridge, which is an interface of Open vSwitch.
+
+    Its names in EOS and in Open vSwitch, the Open vSwitch port that it belongs to, the number that it has in the data
+    plane and the one that it was given, its link, and the LACP mode of its port.
+    """
 
     eos_name: str
     ovs_name: str
+    ovs_port: str
     number: int
+    requested_number: int | None
     linked: bool
+    lacp: str
 
 
 class OpenVSwitch:
-    """Drives one bridge. Its ports carry `external_ids:eos_port=Ethernet9/1`; a port without cable has no record."""
+    """Drives one bridge. Its ports carry `external_ids:eos_port=Ethernet9/1`; a port without cable has no record.
+
+    The members of a port channel are one bond there, and their interfaces carry the label.
+    """
 
     def __init__(self, database: str, bridge: str) -> None:
         self._database = database
@@ -91,36 +83,62 @@ class OpenVSwitch:
 
     def apply(self, running: Node) -> None:
         """Make the bridge's ports what this configuration says, in one transaction."""
-        wanted = ovs_ports(running)
-        arguments: list[str] = []
-        for cable in self._cables():
-            if cable.eos_name in wanted:
-                arguments += _settings(cable.ovs_name, wanted[cable.eos_name])
+        cables = {cable.eos_name: cable for cable in self._cables()}
+        now: dict[str, set[str]] = {}
+        for cable in cables.values():
+            now.setdefault(cable.ovs_port, set()).add(cable.eos_name)
+        wanted = {_port_name(there, port): (there, port) for there, port in _cabled(ovs_ports(running), cables)}
+        moved = [name for name, (there, _) in wanted.items() if now.get(name) != {cable.eos_name for cable in there}]
+        gone = {cable.ovs_port for name in moved for cable in wanted[name][0]}
+        arguments = [word for name in sorted(gone) for word in ("--", "--if-exists", "del-port", self._bridge, name)]
+        for name in moved:
+            arguments += _plug(self._bridge, name, wanted[name][0])
+        for name, (there, port) in wanted.items():
+            arguments += _settings(name, there, port)
         if arguments:
             self._vsctl(*arguments)
 
     def connected(self) -> set[str]:
         """The interfaces that have a link, and the management interface, which is not in the bridge."""
-        return {cable.eos_name for cable in self._cables() if cable.linked} | {"Management1"}
+        return {cable.eos_name for cable in self._cables() if cable.linked} | {MANAGEMENT}
+
+    def unbundled(self) -> set[str]:
+        """The members of port channels that found no LACP partner."""
+        asking = {cable.ovs_name: cable.eos_name for cable in self._cables() if cable.lacp != "off"}
+        answered = (
+            re.findall(r"^\w+: (\S+): current attached$", self._appctl("lacp/show"), re.MULTILINE) if asking else []
+        )
+        return {eos_name for ovs_name, eos_name in asking.items() if ovs_name not in answered}
 
     def mac_table(self) -> list[tuple[str, int, str]]:
         """The learned addresses as (MAC, VLAN, interface)."""
         by_number = {str(cable.number): cable.eos_name for cable in self._cables()}
-        rows = [line.split() for line in self._fdb().splitlines()[1:]]
+        rows = [line.split() for line in self._appctl("fdb/show", self._bridge).splitlines()[1:]]
         return [(mac, int(vlan), by_number[number]) for number, vlan, mac, _ in rows if number in by_number]
+
+    def statistics(self) -> dict[str, dict[str, int]]:
+        """The frames and bytes of each cabled port, which Open vSwitch sees from its own side as EOS does."""
+        by_name = {cable.ovs_name: cable.eos_name for cable in self._cables()}
+        return {
+            by_name[row["name"]]: {eos: row["statistics"].get(ovs, 0) for ovs, eos in _STATISTICS.items()}
+            for row in self._rows("Interface", "name,statistics")
+            if row["name"] in by_name
+        }
 
     def _cables(self) -> list[Cable]:
         names = set(self._vsctl("list-ports", self._bridge).split())
-        labels = {
-            row["name"]: row["external_ids"][PORT_LABEL]
-            for row in self._rows("Port", "name,external_ids")
-            if row["name"] in names and PORT_LABEL in row["external_ids"]
-        }
-        return [
-            Cable(labels[row["name"]], row["name"], row["ofport"] or -1, row["link_state"] == "up")
-            for row in self._rows("Interface", "name,ofport,link_state")
-            if row["name"] in labels
-        ]
+        interfaces = {row["_uuid"]: row for row in self._rows("Interface", _INTERFACE_COLUMNS)}
+        cables = []
+        for port in self._rows("Port", "name,external_ids,interfaces,lacp"):
+            if port["name"] not in names:
+                continue
+            for row in _referred(port["interfaces"], interfaces):
+                label = {**port["external_ids"], **row["external_ids"]}.get(PORT_LABEL)
+                if label:
+                    numbers = (row["ofport"] or -1, row["ofport_request"])
+                    state = (row["link_state"] == "up", port["lacp"] or "off")
+                    cables.append(Cable(label, row["name"], port["name"], *numbers, *state))
+        return cables
 
     def _rows(self, table: str, columns: str) -> list[dict[str, Any]]:
         answer = json.loads(self._vsctl("--format=json", f"--columns={columns}", "list", table))
@@ -129,30 +147,67 @@ class OpenVSwitch:
     def _vsctl(self, *arguments: str) -> str:
         return _output("ovs-vsctl", f"--db={self._database}", f"--timeout={TIMEOUT_SECONDS}", *arguments)
 
-    def _fdb(self) -> str:
+    def _appctl(self, *arguments: str) -> str:
         directory = Path(self._database.removeprefix("unix:")).parent
         control = next(directory.glob("ovs-vswitchd.*.ctl"), None)
         if control is None:
             raise InternalError(f"no ovs-vswitchd control socket in {directory}")
-        return _output("ovs-appctl", f"--target={control}", f"--timeout={TIMEOUT_SECONDS}", "fdb/show", self._bridge)
+        return _output("ovs-appctl", f"--target={control}", f"--timeout={TIMEOUT_SECONDS}", *arguments)
 
 
-def _settings(name: str, port: OvsPort) -> list[str]:
+def _referred(references: str | list[str], rows: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that a column refers to, as far as they were there when they were read."""
+    listed = [references] if isinstance(references, str) else references
+    return [rows[reference] for reference in listed if reference in rows]
+
+
+def _cabled(wanted: dict[tuple[str, ...], OvsPort], cables: dict[str, Cable]) -> Iterator[tuple[list[Cable], OvsPort]]:
+    """The ports that have at least one cable, with their cables."""
+    for members, port in wanted.items():
+        there = [cables[name] for name in members if name in cables]
+        if there:
+            yield there, port
+
+
+def _port_name(cables: list[Cable], port: OvsPort) -> str:
+    """A port of its own has the name of its cable."""
+    return cables[0].ovs_name if len(cables) == 1 and port.lacp == "off" else f"{cables[0].ovs_name}-b"
+
+
+def _plug(bridge: str, name: str, cables: list[Cable]) -> list[str]:
+    """The `ovs-vsctl` commands that make a port of these cables; each keeps its number, which OpenFlow entries name."""
+    names = [cable.ovs_name for cable in cables]
+    words = ["--", "add-port", bridge, name]
+    if name not in names:
+        # A bond holds its members back until their partner answers, and it has at least two: a dead one, if need be.
+        idle = [f"{name}-0"] if len(names) == 1 else []
+        words = ["--", "add-bond", bridge, name, *names, *idle]
+        words += [word for other in idle for word in ("--", "set", "Interface", other, "type=internal")]
+    for cable in cables:
+        words += ["--", "set", "Interface", cable.ovs_name, f"external_ids:{PORT_LABEL}={cable.eos_name}"]
+        words += [f"ofport_request={cable.requested_number}"] if cable.requested_number else []
+    return words
+
+
+def _settings(name: str, cables: list[Cable], port: OvsPort) -> list[str]:
     """The `ovs-vsctl` commands that give a port these settings."""
     trunks = f"trunks={','.join(map(str, port.trunks))}" if port.trunks else "trunks=[]"
     tag = "[]" if port.tag is None else str(port.tag)
-    return [
-        *("--", "--if-exists", "set", "Port", name, f"vlan_mode={port.vlan_mode}", f"tag={tag}", trunks),
-        *("--", "--if-exists", "set", "Interface", name, f"mtu_request={port.mtu}"),
-    ]
+    words = ["--", "--if-exists", "set", "Port", name, f"vlan_mode={port.vlan_mode}", f"tag={tag}", trunks]
+    words += [f"lacp={port.lacp}", "bond_mode=balance-slb"]
+    for cable in cables:
+        words += ["--", "--if-exists", "set", "Interface", cable.ovs_name, f"mtu_request={port.mtu}"]
+    return words
 
 
 def _plain(value: Any) -> Any:
-    """An OVSDB value as a plain one: sets as a list (None when empty), maps as a dict."""
+    """An OVSDB value as a plain one: references as text, sets as a list (None when empty), maps as a dict."""
+    if isinstance(value, list) and value[0] == "uuid":
+        return value[1]
     if isinstance(value, list) and value[0] == "map":
         return dict(value[1])
     if isinstance(value, list) and value[0] == "set":
-        return value[1] or None
+        return [_plain(each) for each in value[1]] or None
     return value
 
 

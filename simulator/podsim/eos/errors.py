@@ -14,6 +14,21 @@ class EosError(Exception):
     code = 1000
     summary = "could not run command"
 
+    @property
+    def on_terminal(self) -> str:
+        """The text as a terminal shows it behind a percent sign: without the place in the line."""
+        return str(self).partition(" (at token")[0]
+
+
+class NeedsText(EosError):
+    """The command wants further input: one line, or with `until` all lines before that one."""
+
+    def __init__(self, prompt: str, until: str | None = None, secret: bool = False) -> None:
+        super().__init__("this command needs its text as input")
+        self.prompt = prompt
+        self.until = until
+        self.secret = secret
+
 
 class InternalError(EosError):
     """The switch itself fails: its data plane cannot be reached."""

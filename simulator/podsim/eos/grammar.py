@@ -1,185 +1,17 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The grammar engine: templates such as `mtu <68-9214>` that read the words of a command.
-
-A template is literal words and slots. `{slot}` belongs to the identity of a line (`ntp server {word}`: one line per
-server), `<slot>` is its value (`mtu <68-9214>`: one line, replaced by the next). A slot is `low-high` for an integer,
-`a|b|c` for a choice, or the name of a reader in READERS. A slot that reads `text` takes the rest of the line.
-"""
+"""The kinds of configuration line, and the blocks that hold them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from podsim.eos import interface_names, vlan_lists
 from podsim.eos.errors import InvalidInput
-
-Reader = Callable[[str], str]
-
-
-def _decimal(word: str) -> str:
-    if not re.fullmatch(r"\d+(\.\d+)?", word):
-        raise ValueError(f"{word}: no number")
-    return word
-
-
-def _vlans(word: str) -> str:
-    return vlan_lists.format_vlans(vlan_lists.parse_vlans(word))
-
-
-def _trunk_vlans(word: str) -> str:
-    return {"all": "1-4094", "none": "none"}.get(word.lower()) or _vlans(word)
-
-
-def _interfaces(kind: str) -> Reader:
-    def read(word: str) -> str:
-        if interface_names.parse(word)[0] != kind:
-            raise ValueError(f"{word}: no {kind} interface")
-        return word
-
-    return read
-
-
-def _timer(word: str) -> str:
-    match = re.fullmatch(r"(\d{1,2}):([0-5]?\d):([0-5]?\d)", word)
-    if not match:
-        raise ValueError(f"{word}: no time such as 00:05:00")
-    return "{:02}:{:02}:{:02}".format(*map(int, match.groups()))
-
-
-def _address(word: str) -> str:
-    if not re.fullmatch(r"\d+(\.\d+){3}/\d+", word):
-        raise ValueError(f"{word}: no address such as 10.1.0.1/24")
-    return word
-
-
-READERS: dict[str, Reader] = {
-    "word": str,
-    "text": str,
-    "decimal": _decimal,
-    "vlans": _vlans,
-    "trunk-vlans": _trunk_vlans,
-    "timer": _timer,
-    "address": _address,
-    "interface": interface_names.canonical,
-    **{kind.lower(): _interfaces(kind) for kind in interface_names.KINDS},
-}
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One position of a template; `read` turns a word into its canonical form or raises ValueError."""
-
-    literal: str | None
-    read: Reader
-    name: str
-    identity: bool
-
-    @property
-    def takes_rest(self) -> bool:
-        """Whether this slot reads everything to the end of the line."""
-        return self.name == "text"
-
-
-class Words(NamedTuple):
-    """A command line split at blanks, with the rest of the line behind each word's start as it was typed."""
-
-    words: list[str]
-    rests: list[str]
-
-
-def split(line: str) -> Words:
-    """Split a command line into words."""
-    line = line.strip()
-    words = [match[0] for match in re.finditer(r"\S+", line)]
-    joined = interface_names.join_split_names(words)
-    if joined != words:
-        return split(" ".join(joined))
-    return Words(words, [line[match.start() :] for match in re.finditer(r"\S+", line)])
-
-
-@dataclass(frozen=True)
-class Template:
-    """A compiled template, see the module's description."""
-
-    text: str
-
-    @cached_property
-    def slots(self) -> tuple[Slot, ...]:
-        """The positions of this template."""
-        return tuple(_slot(part) for part in self.text.split())
-
-    @cached_property
-    def key_length(self) -> int:
-        """How many words identify the line that this template writes."""
-        return next((index for index, slot in enumerate(self.slots) if not slot.identity), len(self.slots))
-
-    def match(self, line: Words, abbreviate: bool, start: int = 0, shortest: int | None = None) -> list[str]:
-        """The canonical words of the line from the word at `start` on.
-
-        With `abbreviate`, literal words may be shortened. With `shortest`, the line may end after that many slots (a
-        `no` form needs no value). Raises InvalidInput at the word that doesn't fit.
-        """
-        found: list[str] = []
-        position = start
-        for index, slot in enumerate(self.slots):
-            if position >= len(line.words):
-                if shortest is not None and index >= shortest:
-                    return found
-                raise InvalidInput.at(line.words, position)
-            try:
-                found.append(_read(slot, line.rests[position] if slot.takes_rest else line.words[position], abbreviate))
-            except ValueError:
-                raise InvalidInput.at(line.words, position) from None
-            position = len(line.words) if slot.takes_rest else position + 1
-        if position < len(line.words):
-            raise InvalidInput.at(line.words, position)
-        return found
-
-
-def _read(slot: Slot, word: str, abbreviate: bool) -> str:
-    if slot.literal is None:
-        return slot.read(word)
-    if word.lower() == slot.literal.lower() or (abbreviate and slot.literal.startswith(word.lower())):
-        return slot.literal
-    raise ValueError(f"{word}: not {slot.literal}")
-
-
-def _slot(part: str) -> Slot:
-    if part[0] not in "{<":
-        return Slot(part, str, part, identity=True)
-    name = part[1:-1]
-    return Slot(None, _reader(name), name, identity=part[0] == "{")
-
-
-def _reader(name: str) -> Reader:
-    if name in READERS:
-        return READERS[name]
-    if bounds := re.fullmatch(r"(\d+)-(\d+)", name):
-        return _integer(int(bounds[1]), int(bounds[2]))
-    return _choice(name.split("|"))
-
-
-def _integer(low: int, high: int) -> Reader:
-    def read(word: str) -> str:
-        if not word.isdecimal() or not low <= int(word) <= high:
-            raise ValueError(f"{word}: no number from {low} to {high}")
-        return str(int(word))
-
-    return read
-
-
-def _choice(choices: Sequence[str]) -> Reader:
-    def read(word: str) -> str:
-        if word.lower() not in choices:
-            raise ValueError(f"{word}: none of {', '.join(choices)}")
-        return word.lower()
-
-    return read
+from podsim.eos.releases import DEFAULT_RELEASE, Number, Release
+from podsim.eos.templates import Template, Words, split
 
 
 @dataclass(frozen=True)
@@ -187,17 +19,22 @@ class Statement:
     """One kind of configuration line.
 
     `default` is what holds when the line is absent (shown by `show running-config all`); `negative` says that the
-    `no` form is a setting of its own; `same_as` is the line that this one is only another spelling of; `mode` is the
-    block that the line opens; `update` computes the new line from the old one and the words (None removes it);
-    `permanent` blocks exist always; a block that is not `shown_empty` is left out while it holds no lines; `heredoc`
-    takes lines of text up to EOF. `check` refuses a line by raising EosError, `then` does what else the line causes;
-    both get the root of the configuration and the line.
+    `no` form is a setting of its own; `clears` that there is only a `no` form, which removes every line that begins
+    so; `same_as` is the line, or its words before the values, that this one is only another spelling of, and `shown_in`
+    the releases that show this spelling (from, before); `since` is the first release that reads it; `mode` is the block
+    that the line opens; `update` computes the new line from the old one and the words (None removes it); `permanent`
+    blocks exist always; a block that is not `shown_empty` is left out while it holds no lines; `heredoc` takes lines
+    of text up to EOF. `check` refuses a line by raising EosError, `then` does what else the line causes and `undo` what
+    its removal causes; all three get the root of the configuration and the line.
     """
 
     template: Template
     default: str | None = None
     negative: bool = False
+    clears: bool = False
     same_as: str | None = None
+    shown_in: tuple[Number, Number] | None = None
+    since: Number = ()
     mode: Mode | None = None
     update: Callable[[str | None, list[str]], str | None] | None = None
     permanent: bool = False
@@ -205,6 +42,16 @@ class Statement:
     heredoc: bool = False
     check: Callable[[Any, str], None] | None = None
     then: Callable[[Any, str], None] | None = None
+    undo: Callable[[Any, str], None] | None = None
+
+    def shown_for(self, line: str, release: Release) -> str | None:
+        """The line in this spelling, if it is another one of the line and the release shows it."""
+        if not self.same_as or not self.shown_in or not self.shown_in[0] <= release.number < self.shown_in[1]:
+            return None
+        has_values = self.template.key_length < len(self.template.slots)
+        if line != self.same_as and not (has_values and line.startswith(f"{self.same_as} ")):
+            return None
+        return self.template.key + line.removeprefix(self.same_as)
 
 
 def line(template: str, default: str | None = None, **options: Any) -> Statement:
@@ -232,27 +79,44 @@ class Mode:
         """The position of a statement in this block; kept lines come first."""
         return self._ranks[id(statement)]
 
-    def find(self, words: Words, abbreviate: bool) -> Match:
-        """The statement that reads this line.
+    def find(self, words: Words, abbreviate: bool, release: Release = DEFAULT_RELEASE) -> Match:
+        """The statement that reads this line in that release, whichever way the line is spelled.
 
         If there is none: InvalidInput, at the word up to which the best statement could read.
         """
-        return _find(self.statements, words, abbreviate)
+        match = _find(self.statements, words, abbreviate, release)
+        if match.statement.same_as is None:
+            return match
+        values = match.words[match.statement.template.key_length :]
+        return _find(self.statements, split(" ".join([match.negation or "", match.statement.same_as, *values])))
 
     def find_kept(self, words: Words) -> Match | None:
         """The line as one to be kept, if this block keeps lines."""
-        return _find((self.kept,), words, abbreviate=False) if self.kept else None
+        return _find((self.kept,), words) if self.kept else None
+
+    def spelled(self, line: str, release: Release) -> str:
+        """A line of this block as that release shows it."""
+        return next((shown for other in self.statements if (shown := other.shown_for(line, release))), line)
 
 
-def _find(statements: tuple[Statement, ...], words: Words, abbreviate: bool) -> Match:
+def _find(
+    statements: tuple[Statement, ...], words: Words, abbreviate: bool = False, release: Release | None = None
+) -> Match:
     negation = words.words[0].lower() if words.words[0].lower() in ("no", "default") else None
-    furthest = InvalidInput.at(words.words, 0)
+    start = 1 if negation else 0
+    furthest = InvalidInput.at(words.words, start)
     for statement in statements:
         template = statement.template
+        if not template.may_begin_with(words.words[start : start + 1], abbreviate):
+            continue
+        if release and not release.has(statement.since):
+            continue
         try:
             if negation:
-                return Match(statement, negation, template.match(words, abbreviate, 1, template.key_length))
-            return Match(statement, None, template.match(words, abbreviate))
+                return Match(statement, negation, template.match(words, abbreviate, start, template.key_length))
+            found = template.match(words, abbreviate)
+            if not statement.clears:
+                return Match(statement, None, found)
         except InvalidInput as error:
             furthest = error if error.token > furthest.token else furthest
     raise furthest

@@ -1,55 +1,74 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The switch that is simulated: a DCS-7060CX-32S, its ports and its configuration without any settings."""
+"""The switches that can be simulated: their ports, and their configurations without any settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from podsim.eos.config import Editor, Node
-from podsim.eos.grammar import line, split
+from podsim.eos.grammar import line
 from podsim.eos.syntax import GLOBAL
+from podsim.eos.templates import split
 
-MODEL = "DCS-7060CX-32S-F"
+MANAGEMENT = "Management1"
 SERIAL_NUMBER = "SIM00000001"
-PORTS = (*(f"Ethernet{number}/1" for number in range(1, 33)), "Management1")
-PORT_SPEED = 100_000_000_000
-MANAGEMENT_SPEED = 1_000_000_000
 SWITCHED_MTU = 9214
 
 
-@dataclass(frozen=True)
-class Release:
-    """An EOS release, such as 4.28.3M."""
+@dataclass(frozen=True, eq=False)
+class Hardware:
+    """A switch model: the speed of each port in bit/s by name, and the transceiver that its data ports have."""
 
-    name: str
-
-    @property
-    def number(self) -> tuple[int, ...]:
-        """The release as numbers to compare: 4.28.3M is (4, 28, 3)."""
-        return tuple(int("".join(filter(str.isdigit, part)) or 0) for part in self.name.split("."))
+    model: str
+    speeds: dict[str, int]
+    interface_type: str
+    lanes: int
 
     @property
-    def has_commit_timer_fields(self) -> bool:
-        """Whether a pending commit timer has fields of its own in `show configuration sessions detail`."""
-        return self.number >= (4, 32)
+    def ports(self) -> tuple[str, ...]:
+        """The names of all ports."""
+        return tuple(self.speeds)
+
+    def speed(self, interface: str) -> int:
+        """The speed in bit/s of a port; that of the fastest port for an interface that is none."""
+        return self.speeds.get(interface, max(self.speeds.values()))
 
 
-def empty_config() -> Node:
+DCS_7060CX_32S = Hardware(
+    "DCS-7060CX-32S-F",
+    {**{f"Ethernet{number}/1": 100_000_000_000 for number in range(1, 33)}, MANAGEMENT: 1_000_000_000},
+    "100GBASE-CR4",
+    lanes=4,
+)
+DCS_7010T_48 = Hardware(
+    "DCS-7010T-48-F",
+    {
+        **{f"Ethernet{number}": 1_000_000_000 for number in range(1, 49)},
+        **{f"Ethernet{number}": 10_000_000_000 for number in range(49, 53)},
+        MANAGEMENT: 1_000_000_000,
+    },
+    "1000BASE-T",
+    lanes=1,
+)
+MODELS = {hardware.model.removesuffix("-F"): hardware for hardware in (DCS_7060CX_32S, DCS_7010T_48)}
+
+
+def empty_config(hardware: Hardware = DCS_7060CX_32S) -> Node:
     """What `rollback clean-config` leaves: every port with its defaults, VLAN 1, nothing else."""
     root = Node("", line("config", mode=GLOBAL))
     editor = Editor(root)
     for command in ("spanning-tree mode mstp", "vlan 1"):
         editor.enter(command)
-    for port in PORTS:
+    for port in hardware.ports:
         name = f"interface {port}"
         root.children["interface", port] = Node(name, GLOBAL.find(split(name), abbreviate=False).statement)
     return root
 
 
-def factory_config(hostname: str | None) -> Node:
+def factory_config(hardware: Hardware, hostname: str | None) -> Node:
     """The configuration of a new switch: the empty one, the API switched on, and a host name if given."""
-    root = empty_config()
+    root = empty_config(hardware)
     editor = Editor(root)
     for command in ("management api http-commands", "no shutdown"):
         editor.enter(command)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from podsim.eos.config import Node
 from podsim.eos.hardware import SWITCHED_MTU
-from podsim.eos.syntax import ALLOWED_VLANS, allowed_vlans
+from podsim.eos.syntax_interfaces import ALLOWED_VLANS, allowed_vlans
 
 DEFAULT_ROUTED_MTU = 1500
 
@@ -27,7 +27,7 @@ class Port:
     """The settings of an interface, defaults filled in.
 
     `mode` is `access`, `trunk` or `routed`; `mtu` is in bytes without Ethernet header; `channel` is the port channel
-    that the port belongs to and takes its VLANs from.
+    that the port belongs to and takes its VLANs from, `channel_mode` is `on`, `active` or `passive` then.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Port:
     allowed_vlans: frozenset[int]
     mtu: int
     channel: str | None
+    channel_mode: str = ""
 
     def carried(self, vlans: dict[int, Vlan]) -> frozenset[int]:
         """The VLANs that this port forwards: allowed on it and active in the VLAN database."""
@@ -80,6 +81,7 @@ def _port(name: str, block: Node, blocks: dict[str, Node]) -> Port:
         access_vlan=int(switching.value("switchport access vlan") or 1),
         native_vlan=None if native == "tag" else int(native or 1),
         allowed_vlans=allowed_vlans(allowed),
-        mtu=int(block.value("mtu") or (DEFAULT_ROUTED_MTU if routed else SWITCHED_MTU)),
+        mtu=int(switching.value("mtu") or (DEFAULT_ROUTED_MTU if routed else SWITCHED_MTU)),
         channel=channel,
+        channel_mode=group.split()[-1] if group else "",
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from podsim.eos.errors import EosError
-from podsim.eos.grammar import Template
+from podsim.eos.templates import Template
 
 if TYPE_CHECKING:
     from podsim.eos.cli import Cli

@@ -1,107 +1,36 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`podsim eos`: one simulated switch behind HTTP or HTTPS."""
+"""`podsim eos`: one simulated switch behind HTTP or HTTPS, and SSH if wanted."""
 
 from __future__ import annotations
 
 import argparse
-import base64
-import hmac
-import json
 import signal
 import ssl
 import sys
 import threading
-import time
 from collections.abc import Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
-from podsim.eos import eapi
+import asyncssh
+
 from podsim.eos.dataplane import OpenVSwitch
+from podsim.eos.eapi_server import EapiServer
 from podsim.eos.errors import EosError
-from podsim.eos.hardware import PORTS, Release
+from podsim.eos.hardware import DCS_7060CX_32S, MODELS
+from podsim.eos.releases import DEFAULT_RELEASE, Release
+from podsim.eos.ssh import SshServer
 from podsim.eos.switch import NoDataPlane, Switch
-
-DEFAULT_RELEASE = "4.28.3M"
-MAX_REQUEST_BYTES = 16 * 1024 * 1024
-
-
-class EapiServer(ThreadingHTTPServer):
-    """The HTTP server of one switch, with one account."""
-
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, address: tuple[str, int], switch: Switch, account: tuple[str, str], log: Path | None) -> None:
-        super().__init__(address, EapiHandler)
-        self.switch = switch
-        self.user, password = account
-        self._authorization = "Basic " + base64.b64encode(f"{self.user}:{password}".encode()).decode()
-        self._log = log
-        self._log_lock = threading.Lock()
-
-    def accepts(self, authorization: str | None) -> bool:
-        """Whether the Authorization header names the account."""
-        return hmac.compare_digest((authorization or "").encode(), self._authorization.encode())
-
-    def log_call(self, request: Any) -> None:
-        """Write one line about an eAPI call, before it runs."""
-        if self._log is None:
-            return
-        lines = eapi.commands(request)
-        entry = {"time": time.time(), "commands": lines, "write": eapi.writes(lines)}
-        with self._log_lock, self._log.open("a") as file:
-            file.write(json.dumps(entry) + "\n")
-
-
-class EapiHandler(BaseHTTPRequestHandler):
-    """One connection to `/command-api`."""
-
-    server: EapiServer
-    protocol_version = "HTTP/1.1"
-    server_version = "podsim-eos"
-
-    def do_POST(self) -> None:
-        """Answer an eAPI call."""
-        if not self.server.switch.api_reachable():
-            self.close_connection = True
-            return
-        body = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), MAX_REQUEST_BYTES))
-        if self.path != "/command-api":
-            self._send(404, "text/plain", b"Not found\n")
-        elif not self.server.accepts(self.headers.get("Authorization")):
-            text = b"Unable to authenticate user: Bad username/password combination\n"
-            self._send(401, "text/plain", text, {"WWW-Authenticate": 'Basic realm="COMMAND_API_AUTH"'})
-        else:
-            self._send(200, "application/json", json.dumps(self._answer(body)).encode())
-
-    def _answer(self, body: bytes) -> dict[str, Any]:
-        try:
-            request = json.loads(body)
-        except ValueError as error:
-            return eapi.refuse(None, eapi.PARSE_ERROR, f"Parse error: {error}")
-        self.server.log_call(request)
-        return eapi.respond(self.server.switch, self.server.user, request)
-
-    def _send(self, status: int, content_type: str, body: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": content_type, "Content-Length": str(len(body)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_args: object) -> None:
-        """The request log says what there is to say."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one switch until SIGTERM or SIGINT; 1 when it cannot start, with a sentence on stderr."""
     options = _parse(argv)
     try:
-        server = _server(options)
-    except (EosError, OSError) as error:
+        switch = _switch(options)
+        ssh = _ssh(options, switch)
+        server = _eapi(options, switch)
+    except (EosError, OSError, asyncssh.Error) as error:
         print(f"podsim eos: {error}", file=sys.stderr)
         return 1
     stopping = threading.Event()
@@ -109,19 +38,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: stopping.set())
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
+    if ssh:
+        ssh.start()
     host, port = server.server_address[:2]
     print(f"eAPI at {'https' if options.cert else 'http'}://{host!s}:{port}/command-api", flush=True)
+    if ssh:
+        print(f"SSH at {options.ssh[0]}:{ssh.port}", flush=True)
     stopping.wait()
+    if ssh:
+        ssh.close()
     server.shutdown()
     server.server_close()
-    server.switch.close()
+    switch.close()
     return 0
 
 
-def _server(options: argparse.Namespace) -> EapiServer:
-    data_plane = OpenVSwitch(options.dataplane, options.bridge) if options.dataplane else NoDataPlane(PORTS)
-    startup = options.startup_config or options.config.with_name(options.config.name + ".startup")
-    switch = Switch(options.config, startup, Release(options.release), data_plane, options.hostname)
+def _switch(options: argparse.Namespace) -> Switch:
+    hardware = MODELS[options.model]
+    data_plane = OpenVSwitch(options.dataplane, options.bridge) if options.dataplane else NoDataPlane(hardware.ports)
+    return Switch(
+        options.config,
+        options.startup_config or _beside(options.config, ".startup"),
+        hardware,
+        Release(options.release),
+        data_plane,
+        hostname=options.hostname,
+        enable_password=options.enable_password,
+        observed=options.observed,
+    )
+
+
+def _eapi(options: argparse.Namespace, switch: Switch) -> EapiServer:
     server = EapiServer(options.listen, switch, (options.user, options.password), options.request_log)
     if options.cert:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -130,17 +77,35 @@ def _server(options: argparse.Namespace) -> EapiServer:
     return server
 
 
+def _ssh(options: argparse.Namespace, switch: Switch) -> SshServer | None:
+    if not options.ssh:
+        return None
+    host_key = options.ssh_host_key or _beside(options.config, ".ssh_host_key")
+    return SshServer(options.ssh, switch, (options.user, options.password), host_key)
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="podsim eos", description="A simulated Arista switch that answers eAPI.")
+    parser = argparse.ArgumentParser(
+        prog="podsim eos", description="A simulated Arista switch that answers eAPI and SSH."
+    )
     parser.add_argument("--listen", required=True, type=_address, metavar="HOST:PORT", help="port 0 takes a free one")
     parser.add_argument("--user", required=True)
     parser.add_argument("--password", required=True)
     parser.add_argument("--config", required=True, type=Path, help="the running configuration; made if it is missing")
     parser.add_argument("--startup-config", type=Path, help="default: beside the running one, with the suffix .startup")
     parser.add_argument("--hostname", help="the host name of a configuration that is made")
-    parser.add_argument("--release", default=DEFAULT_RELEASE, help="the EOS release to be (default: %(default)s)")
+    parser.add_argument("--model", choices=MODELS, default=DCS_7060CX_32S.model.removesuffix("-F"))
+    parser.add_argument("--release", default=DEFAULT_RELEASE.name, help="the EOS release to be (default: %(default)s)")
     parser.add_argument("--cert", type=Path, help="serve HTTPS with this certificate (PEM)")
     parser.add_argument("--key", type=Path, help="the certificate's key (PEM)")
+    parser.add_argument("--ssh", type=_address, metavar="HOST:PORT", help="answer SSH there as well")
+    parser.add_argument("--ssh-host-key", type=Path, help="default: beside the configuration, suffix .ssh_host_key")
+    parser.add_argument("--enable-password", help="what `enable` asks for (default: nothing)")
+    parser.add_argument("--observed", type=Path, help="JSON of the neighbours, addresses and counters that it sees")
     parser.add_argument("--dataplane", metavar="unix:PATH", help="steer the Open vSwitch with this database")
     parser.add_argument("--bridge", help="the bridge that is this switch")
     parser.add_argument("--request-log", type=Path, help="append one JSON line for each eAPI call")

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from threading import Timer
 from typing import Protocol
 
-from podsim.eos.config import Node, render
+from podsim.eos.config import Node
 from podsim.eos.errors import EosError
+from podsim.eos.releases import Release
+from podsim.eos.rendering import render
 
 MAX_PENDING = 5
 MAX_COMPLETED = 1
@@ -24,6 +26,7 @@ class RunningConfig(Protocol):
     """What sessions need of the switch."""
 
     running: Node
+    release: Release
 
     def uptime(self) -> float:
         """Seconds since boot."""
@@ -116,7 +119,9 @@ class Sessions:
 
     def diff(self, session: Session) -> str:
         """The candidate against the running configuration; empty when they are equal."""
-        return diff(self._switch.running, session.candidate, f"session:/{session.name}-session-config")
+        return diff(
+            self._switch.running, session.candidate, self._switch.release, f"session:/{session.name}-session-config"
+        )
 
     def close(self) -> None:
         """Stop the clock, when the switch stops."""
@@ -157,7 +162,9 @@ class Sessions:
         self._timer = None
 
 
-def diff(old: Node, new: Node, new_name: str, old_name: str = "system:/running-config") -> str:
+def diff(old: Node, new: Node, release: Release, new_name: str, old_name: str = "system:/running-config") -> str:
     """A unified diff of two configurations, as `show session-config diffs` prints it; empty when they are equal."""
-    lines = difflib.unified_diff(render(old), render(new), old_name, new_name, lineterm="")
+    lines = difflib.unified_diff(
+        render(old, release=release), render(new, release=release), old_name, new_name, lineterm=""
+    )
     return "".join(f"{line}\n" for line in lines)

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.eos import config
 from podsim.eos.config import Node
 from podsim.eos.errors import EosError
+from podsim.eos.releases import Release
+from podsim.eos.rendering import as_json, render
 from podsim.eos.reply import Command, Reply, command, compiled, section
 from podsim.eos.sessions import Session, diff
 
@@ -25,16 +26,17 @@ def _running_all(cli: Cli, words: list[str]) -> Reply:
 
 
 def _running_section(cli: Cli, words: list[str]) -> Reply:
-    return _section(cli.switch.running, words[-1], all_lines=words[2] == "all")
+    return _section(cli.switch.running, cli.switch.release, words[-1], all_lines=words[2] == "all")
 
 
 def _running_interfaces(cli: Cli, words: list[str]) -> Reply:
-    return _section(cli.switch.running, f"^interface {words[-1]}$")
+    return _section(cli.switch.running, cli.switch.release, f"^interface {words[-1]}$")
 
 
 def _running_diffs(cli: Cli, _words: list[str]) -> Reply:
     startup = cli.switch.read("startup-config")
-    return Reply(diff(startup, cli.switch.running, "system:/running-config", "flash:/startup-config"), None)
+    names = ("system:/running-config", "flash:/startup-config")
+    return Reply(diff(startup, cli.switch.running, cli.switch.release, *names), None)
 
 
 def _startup(cli: Cli, _words: list[str]) -> Reply:
@@ -59,12 +61,12 @@ def _meant(cli: Cli, words: list[str]) -> Session:
 
 def _whole(cli: Cli, root: Node, shown: str, all_lines: bool = False) -> Reply:
     text = cli.switch.config_text(root, shown, all_lines)
-    model = None if all_lines else {**config.as_json(root), "header": text.splitlines()[:2]}
+    model = None if all_lines else {**as_json(root, cli.switch.release), "header": text.splitlines()[:2]}
     return Reply(text, model)
 
 
-def _section(root: Node, pattern: str, all_lines: bool = False) -> Reply:
-    lines = [f"{line}\n" for line in config.render(root, all_lines)]
+def _section(root: Node, release: Release, pattern: str, all_lines: bool = False) -> Reply:
+    lines = [f"{line}\n" for line in render(root, all_lines, release)]
     return Reply("".join(section(lines, compiled(pattern))), None)
 
 

@@ -1,13 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands about ports, VLANs, neighbours and learned addresses."""
+"""The commands about ports and VLANs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from podsim.eos.errors import EosError
-from podsim.eos.hardware import MANAGEMENT_SPEED, PORT_SPEED
 from podsim.eos.interface_names import natural_order, short
 from podsim.eos.ports import Port, ports, vlans
 from podsim.eos.reply import Command, Reply, command, table
@@ -55,12 +54,12 @@ def _interfaces(cli: Cli, words: list[str]) -> Reply:
             "physicalAddress": mac,
             "burnedInAddress": mac,
             "description": port.description,
-            "bandwidth": _speed(port),
+            "bandwidth": cli.switch.hardware.speed(port.name),
             "mtu": port.mtu,
             "l3MtuConfigured": False,
             "duplex": "duplexFull",
             "autoNegotiate": "off",
-            "lanes": 4,
+            "lanes": cli.switch.hardware.lanes,
             "lastStatusChangeTimestamp": cli.switch.booted,
             "interfaceCounters": {},
         }
@@ -70,7 +69,7 @@ def _interfaces(cli: Cli, words: list[str]) -> Reply:
         text += (
             f"{port.name} is {state}, line protocol is {line} ({link})\n"
             f"  Hardware is Ethernet, address is {mac} (bia {mac})\n{described}"
-            f"  {unit} {port.mtu} bytes, BW {_speed(port) // 1000} kbit\n"
+            f"  {unit} {port.mtu} bytes, BW {cli.switch.hardware.speed(port.name) // 1000} kbit\n"
         )
     return Reply(text, {"interfaces": model})
 
@@ -83,15 +82,24 @@ def _status(cli: Cli, words: list[str]) -> Reply:
         shown, vlan = _vlan_information(port)
         model[port.name] = {
             "vlanInformation": vlan,
-            "bandwidth": _speed(port),
-            "interfaceType": "100GBASE-CR4" if port.name.startswith("Ethernet") else "10/100/1000",
+            "bandwidth": cli.switch.hardware.speed(port.name),
+            "interfaceType": cli.switch.hardware.interface_type if port.name.startswith("Ethernet") else "10/100/1000",
             "description": port.description,
             "autoNegotiateActive": False,
             "duplex": "duplexFull",
             "linkStatus": link,
             "lineProtocolStatus": line,
         }
-        rows.append([short(port.name), port.description, link, shown, "full", f"{_speed(port) // 10**9}G"])
+        rows.append(
+            [
+                short(port.name),
+                port.description,
+                link,
+                shown,
+                "full",
+                f"{cli.switch.hardware.speed(port.name) // 10**9}G",
+            ]
+        )
     return Reply(table(["Port", "Name", "Status", "Vlan", "Duplex", "Speed"], rows), {"interfaceStatuses": model})
 
 
@@ -131,26 +139,6 @@ def _switchport(cli: Cli, words: list[str]) -> Reply:
     return Reply(text, {"switchports": model})
 
 
-def _lldp_neighbors(cli: Cli, _words: list[str]) -> Reply:
-    counters = {"tablesLastChangeTime": cli.switch.booted, "tablesAgeOuts": 0, "tablesInserts": 0, "tablesDeletes": 0}
-    text = f"Last table change time   : never\n{table(['Port', 'Neighbor Device ID', 'Neighbor Port ID', 'TTL'], [])}"
-    return Reply(text, {**counters, "tablesDrops": 0, "lldpNeighbors": []})
-
-
-def _mac_table(cli: Cli, _words: list[str]) -> Reply:
-    entries = [
-        {"macAddress": mac, "vlanId": vlan, "interface": name, "entryType": "dynamic", "moves": 1}
-        for mac, vlan, name in sorted(cli.switch.data_plane.mac_table(), key=lambda entry: (entry[1], entry[0]))
-    ]
-    rows = [[str(e["vlanId"]), str(e["macAddress"]), "DYNAMIC", short(str(e["interface"]))] for e in entries]
-    model = {
-        "unicastTable": {"tableEntries": entries},
-        "multicastTable": {"tableEntries": []},
-        "disabledMacLearningVlans": [],
-    }
-    return Reply(table(["Vlan", "Mac Address", "Type", "Ports"], rows), model)
-
-
 def _wanted(cli: Cli, words: list[str]) -> list[Port]:
     """The interfaces that the command names, else all."""
     every = ports(cli.switch.running)
@@ -165,16 +153,12 @@ def _link(cli: Cli, port: Port) -> tuple[str, str]:
     if port.shutdown:
         return "disabled", "down"
     virtual = port.name.startswith(("Vlan", "Loopback", "Vxlan"))
-    linked = cli.switch.data_plane.connected()
     if port.name.startswith("Port-Channel"):
-        up = any(each.channel == port.name and each.name in linked for each in ports(cli.switch.running).values())
+        able = cli.switch.surroundings.bundled()
+        up = any(each.channel == port.name and each.name in able for each in ports(cli.switch.running).values())
     else:
-        up = virtual or port.name in linked
+        up = virtual or port.name in cli.switch.surroundings.linked()
     return ("connected", "up") if up else ("notconnect", "down")
-
-
-def _speed(port: Port) -> int:
-    return MANAGEMENT_SPEED if port.name.startswith("Management") else PORT_SPEED
 
 
 def _addresses(cli: Cli, port: Port) -> list[dict[str, Any]]:
@@ -210,6 +194,4 @@ COMMANDS: tuple[Command, ...] = (
     command("show interfaces <interface> status", _status),
     command("show interfaces switchport", _switchport),
     command("show interfaces <interface> switchport", _switchport),
-    command("show lldp neighbors", _lldp_neighbors),
-    command("show mac address-table", _mac_table),
 )

@@ -7,7 +7,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from podsim.eos.hardware import MODEL, SERIAL_NUMBER
+from podsim.eos.hardware import SERIAL_NUMBER
+from podsim.eos.releases import COMMIT_TIMER_FIELDS
 from podsim.eos.reply import Command, Reply, command, table
 from podsim.eos.sessions import MAX_COMPLETED, MAX_PENDING
 
@@ -26,11 +27,11 @@ def system_mac(hostname: str) -> str:
 
 def _version(cli: Cli, _words: list[str]) -> Reply:
     switch = cli.switch
-    release = switch.release.name
+    model_name, release = switch.hardware.model, switch.release.name
     mac = system_mac(switch.hostname)
     model = {
         "mfgName": "Arista",
-        "modelName": MODEL,
+        "modelName": model_name,
         "hardwareRevision": "11.00",
         "serialNumber": SERIAL_NUMBER,
         "systemMacAddress": mac,
@@ -49,7 +50,7 @@ def _version(cli: Cli, _words: list[str]) -> Reply:
         "isIntlVersion": False,
     }
     text = (
-        f"Arista {MODEL}\nHardware version: 11.00\nSerial number: {SERIAL_NUMBER}\nHardware MAC address: {mac}\n"
+        f"Arista {model_name}\nHardware version: 11.00\nSerial number: {SERIAL_NUMBER}\nHardware MAC address: {mac}\n"
         f"System MAC address: {mac}\n\nSoftware image version: {release}\nArchitecture: i686\n"
         f"Internal build version: {release}-00000000.podsim\n\nUptime: {int(switch.uptime() // 60)} minutes\n"
         f"Total memory: {MEMORY_KB} kB\nFree memory: {FREE_MEMORY_KB} kB\n"
@@ -78,7 +79,7 @@ def _sessions(cli: Cli, words: list[str]) -> Reply:
     }
     timed = sessions.timed
     if timed and words[-1] == "detail":
-        if cli.switch.release.has_commit_timer_fields:
+        if cli.switch.release.has(COMMIT_TIMER_FIELDS):
             model |= {"commitTimerSessionName": timed.name, "commitTimerExpireTime": timed.commit_by}
         else:
             model["sessions"][timed.name]["commitBy"] = timed.commit_by

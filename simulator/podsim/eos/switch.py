@@ -11,15 +11,18 @@ from pathlib import Path
 from threading import RLock
 from typing import Protocol
 
-from podsim.eos import config
-from podsim.eos.config import Node
+from podsim.eos import surroundings
+from podsim.eos.config import Node, load
 from podsim.eos.errors import EosError
-from podsim.eos.hardware import MODEL, Release, empty_config, factory_config
+from podsim.eos.hardware import MANAGEMENT, Hardware, empty_config, factory_config
 from podsim.eos.ports import Port, ports, vlans
+from podsim.eos.releases import Release
+from podsim.eos.rendering import render
 from podsim.eos.sessions import Sessions
+from podsim.eos.surroundings import Surroundings
 
 
-class DataPlane(Protocol):
+class DataPlane(surroundings.DataPlane, Protocol):
     """What moves the frames."""
 
     def apply(self, running: Node) -> None:
@@ -30,12 +33,6 @@ class DataPlane(Protocol):
 
     def close(self) -> None:
         """Stop watching."""
-
-    def connected(self) -> set[str]:
-        """The interfaces that have a link."""
-
-    def mac_table(self) -> list[tuple[str, int, str]]:
-        """The learned addresses as (MAC, VLAN, interface)."""
 
 
 class NoDataPlane:
@@ -57,9 +54,17 @@ class NoDataPlane:
         """All ports."""
         return set(self._ports)
 
+    def unbundled(self) -> set[str]:
+        """Whoever is asked speaks LACP."""
+        return set()
+
     def mac_table(self) -> list[tuple[str, int, str]]:
         """No addresses."""
         return []
+
+    def statistics(self) -> dict[str, dict[str, int]]:
+        """No traffic."""
+        return {}
 
 
 class Switch:
@@ -69,23 +74,44 @@ class Switch:
         self,
         running_file: Path,
         startup_file: Path,
+        hardware: Hardware,
         release: Release,
         data_plane: DataPlane,
         hostname: str | None = None,
+        enable_password: str | None = None,
+        observed: Path | None = None,
     ) -> None:
+        self.hardware = hardware
         self.release = release
         self.data_plane = data_plane
+        self.surroundings = Surroundings(data_plane, observed)
+        self.enable_password = enable_password
         self.lock = RLock()
-        self.booted = time.time()
-        self._boot_clock = time.monotonic()
+        self.connections: set[Callable[[], None]] = set()
         self._running_file = running_file
         self._startup_file = startup_file
         self._flash = running_file.with_name(running_file.name + ".flash")
-        self.running = self._boot_config(hostname)
-        self.sessions = Sessions(self)
+        self._boot(self._boot_config(hostname))
         self._in_effect: list[str] = []
         self.put_into_effect()
         data_plane.watch(self._recable)
+
+    def _boot(self, running: Node) -> None:
+        self.booted = time.time()
+        self._boot_clock = time.monotonic()
+        self.running = running
+        self.sessions = Sessions(self)
+
+    def reload(self) -> None:
+        """Boot from startup-config: what was not saved, sessions and timers are gone, and so is every connection."""
+        saved = self._startup_file
+        running = self._load(saved) if saved.exists() else factory_config(self.hardware, None)
+        self.sessions.close()
+        self._boot(running)
+        self.put_into_effect()
+        connections, self.connections = self.connections, set()
+        for drop in connections:
+            drop()
 
     def uptime(self) -> float:
         """Seconds since boot."""
@@ -99,7 +125,15 @@ class Switch:
     def api_reachable(self) -> bool:
         """Whether the running configuration lets eAPI answer."""
         api = self.running.children.get(("management", "api", "http-commands"))
-        return api is not None and api.has("no shutdown") and not ports(self.running)["Management1"].shutdown
+        return api is not None and api.has("no shutdown") and self._managed()
+
+    def ssh_reachable(self) -> bool:
+        """Whether the running configuration lets SSH answer."""
+        ssh = self.running.children.get(("management", "ssh"))
+        return not (ssh and ssh.has("shutdown")) and self._managed()
+
+    def _managed(self) -> bool:
+        return not ports(self.running)[MANAGEMENT].shutdown
 
     def exclusively(self, action: Callable[[], None]) -> None:
         """Run an action of the switch's own while no command runs, and put its changes into effect."""
@@ -109,7 +143,7 @@ class Switch:
 
     def put_into_effect(self) -> None:
         """Give a changed running configuration to the data plane, and to the disk as far as it is confirmed."""
-        rendered = config.render(self.running)
+        rendered = render(self.running)
         if rendered != self._in_effect:
             self.data_plane.apply(self.running)
             self._in_effect = rendered
@@ -117,8 +151,11 @@ class Switch:
 
     def config_text(self, root: Node, command: str, all_lines: bool = False) -> str:
         """A configuration under the header that EOS gives it."""
-        header = [f"! Command: {command}", f"! device: {self.hostname} ({MODEL}, EOS-{self.release.name})"]
-        return "\n".join([*header, *config.render(root, all_lines)]) + "\n"
+        header = [
+            f"! Command: {command}",
+            f"! device: {self.hostname} ({self.hardware.model}, EOS-{self.release.name})",
+        ]
+        return "\n".join([*header, *render(root, all_lines, self.release)]) + "\n"
 
     def read(self, name: str) -> Node:
         """The configuration `running-config`, `startup-config` or `flash:FILE`."""
@@ -127,7 +164,7 @@ class Switch:
         path = self._path(name)
         if not path.exists():
             raise EosError(f"Error reading {name} (No such file or directory)")
-        return _load(path)
+        return self._load(path)
 
     def write(self, name: str, root: Node) -> None:
         """Write a configuration to `startup-config` or `flash:FILE`, or make it the running one."""
@@ -142,7 +179,7 @@ class Switch:
 
     def vlan_members(self) -> dict[int, list[Port]]:
         """The connected switch ports that forward each VLAN."""
-        database, linked = vlans(self.running), self.data_plane.connected()
+        database, linked = vlans(self.running), self.surroundings.linked()
         up = [port for port in ports(self.running).values() if port.name in linked and not port.shutdown]
         return {vlan_id: [port for port in up if vlan_id in port.carried(database)] for vlan_id in database}
 
@@ -159,8 +196,8 @@ class Switch:
     def _boot_config(self, hostname: str | None) -> Node:
         for path in (self._running_file, self._startup_file):
             if path.exists():
-                return _load(path)
-        factory = factory_config(hostname)
+                return self._load(path)
+        factory = factory_config(self.hardware, hostname)
         self.running = factory
         self.write("startup-config", factory)
         return factory
@@ -173,14 +210,13 @@ class Switch:
             return self._flash / file.strip("/")
         raise EosError(f"Error opening {name} (Invalid argument)")
 
-
-def _load(path: Path) -> Node:
-    root = empty_config()
-    try:
-        config.load(root, path.read_text())
-    except EosError as error:
-        raise EosError(f"{path}: {error}") from None
-    return root
+    def _load(self, path: Path) -> Node:
+        root = empty_config(self.hardware)
+        try:
+            load(root, path.read_text(), self.release)
+        except EosError as error:
+            raise EosError(f"{path}: {error}") from None
+        return root
 
 
 def _write(path: Path, text: str) -> None:

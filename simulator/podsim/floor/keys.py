@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from podsim.floor.plan import Floor, Kind
+from podsim.floor.plan import SWITCH_USER, Floor, Kind
 from podsim.floor.state import StateDirectory, write_private
 
 LIFETIME = datetime.timedelta(days=3650)
@@ -45,14 +45,17 @@ def make_keys(floor: Floor, state: StateDirectory) -> None:
         (directory / "sshd_listen.conf").write_text(f"ListenAddress {machine.address}\n", encoding="ascii")
         known_hosts.append(f"{machine.address},{machine.name} {host_key}\n")
         addresses.append(f"Host {machine.name}\n  HostName {machine.address}\n")
-    state.known_hosts.write_text("".join(known_hosts), encoding="ascii")
-    common = f"Host *\n  User root\n  IdentityFile {state.private_key}\n  UserKnownHostsFile {state.known_hosts}\n"
-    state.ssh_config.write_text("".join([*addresses, common]), encoding="ascii")
     for switch in floor.switches:
         directory = state.switch(switch.name)
         directory.mkdir(exist_ok=True)
+        host_key = _ssh_key(directory / "ssh_host_ed25519_key")
+        known_hosts.append(f"{switch.address},{switch.name} {host_key}\n")
+        addresses.append(f"Host {switch.name}\n  HostName {switch.address}\n  User {SWITCH_USER}\n")
         if not (directory / "cert.pem").exists():
-            _make_certificate(state, directory, switch.name, switch.management)
+            _make_certificate(state, directory, switch.name, switch.address)
+    state.known_hosts.write_text("".join(known_hosts), encoding="ascii")
+    common = f"Host *\n  User root\n  IdentityFile {state.private_key}\n  UserKnownHostsFile {state.known_hosts}\n"
+    state.ssh_config.write_text("".join([*addresses, common]), encoding="ascii")
 
 
 def _ssh_key(path: Path) -> str:

@@ -68,7 +68,7 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
     running = {*daemons.running(), *machines.running(floor, podman, daemons)}
     rows = []
     for tor in floor.switches:
-        rows.append((tor.name, "ToR switch", _condition(tor.name in running, switch.answers(tor)), str(tor.management)))
+        rows.append((tor.name, "ToR switch", _condition(tor.name in running, switch.answers(tor)), str(tor.address)))
     for machine in floor.machines:
         condition = _condition(machine.name in running, machines.answers(machine))
         addresses = ", ".join(str(address.ip) for address in machine.management)

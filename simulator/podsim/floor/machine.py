@@ -14,6 +14,11 @@ import subprocess
 import sys
 from types import FrameType
 
+from podsim.vipu.discovery import PORT as DISCOVERY_PORT
+
+# Whoever listens on the management network may hear of this machine.
+EVERYBODY = "255.255.255.255"
+MANAGEMENT_PORT = "eth0"
 LEASE_SCRIPT = "/usr/local/sbin/rnic-lease"
 
 
@@ -28,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
 
     signal.signal(signal.SIGTERM, _stop)
     subprocess.run(["ip", "link", "set", arguments.rnic, "mtu", str(arguments.mtu), "up"], check=True)
+    subprocess.run(["ip", "route", "replace", EVERYBODY, "dev", MANAGEMENT_PORT], check=True)
     children = {
         _spawn("busybox", "udhcpc", "-f", "-i", arguments.rnic, "-s", LEASE_SCRIPT, "-t", "3", "-T", "1", "-A", "2"),
         _spawn(
@@ -38,6 +44,7 @@ def main(argv: list[str] | None = None) -> int:
             "--id",
             arguments.name,
             *("--rnic-interface", arguments.rnic),
+            *("--announce", f"{EVERYBODY}:{DISCOVERY_PORT}"),
         ),
     }
     # As process 1 it inherits orphans; only its own children decide.

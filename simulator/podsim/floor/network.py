@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from ipaddress import IPv4Network
+from ipaddress import IPv4Interface, IPv4Network
 
 from podsim.floor.commands import ip_batch, run
 from podsim.floor.errors import FloorError
@@ -21,12 +21,12 @@ from podsim.floor.plan import (
     MANAGEMENT_BRIDGE,
     NAMESPACE_PREFIX,
     Floor,
-    Machine,
 )
 from podsim.floor.state import StateDirectory
 
 # The switch's end of a cable takes every frame; the switch's own configuration sets the port's MTU.
 SWITCH_LINK_MTU = 9216
+SWITCH_MANAGEMENT_PORT = "ma1"
 
 
 def owner() -> str | None:
@@ -51,17 +51,22 @@ def refuse_overlap(networks: Iterable[IPv4Network]) -> None:
 
 
 def build_management(floor: Floor, state: StateDirectory) -> None:
-    """The management bridge, with the control node's and the switches' addresses on it."""
+    """The management bridge with the control node's addresses, and each switch's management port on it."""
     if MANAGEMENT_BRIDGE not in _links():
         ip_batch([f"link add {MANAGEMENT_BRIDGE} type bridge"])
     ip_batch(
         [
             f'link set {MANAGEMENT_BRIDGE} alias "{state.root}"',
             *(f"address replace {address} dev {MANAGEMENT_BRIDGE}" for address in floor.control_node),
-            *(f"address replace {switch.management}/32 dev {MANAGEMENT_BRIDGE}" for switch in floor.switches),
             f"link set {MANAGEMENT_BRIDGE} addrgenmode none up",
         ]
     )
+    add_namespaces(*(switch.namespace for switch in floor.switches))
+    existing = _links()
+    for switch in floor.switches:
+        if switch.management_link not in existing:
+            _add_management_cable(switch.management_link, SWITCH_MANAGEMENT_PORT, switch.namespace)
+        ip_batch(_management_port(SWITCH_MANAGEMENT_PORT, (switch.management,), floor.networks), switch.namespace)
 
 
 def build_cables(floor: Floor) -> None:
@@ -70,11 +75,11 @@ def build_cables(floor: Floor) -> None:
     existing = _links()
     for machine in floor.containers:
         if machine.management_link not in existing:
-            _add_management_cable(machine)
+            _add_management_cable(machine.management_link, "eth0", machine.container, machine.management_mac)
         for rnic in machine.rnics:
             add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
             disable_transmit_checksum(rnic.name, machine.container)
-        ip_batch(_management_port(machine, floor.networks), machine.container)
+        ip_batch(_management_port("eth0", machine.management, floor.networks), machine.container)
     for machine in floor.virtual_machines:
         if machine.management_link not in existing:
             _add_tap(machine.management_link, f"master {MANAGEMENT_BRIDGE}")
@@ -104,9 +109,9 @@ def add_data_plane_cable(switch_link: str, other_end: str) -> None:
     disable_transmit_checksum(switch_link, DATA_PLANE_NAMESPACE)
 
 
-def beyond(machine: Machine, networks: Iterable[IPv4Network]) -> list[IPv4Network]:
-    """The management networks in which a machine has no address, but which it reaches all the same."""
-    attached = {address.network for address in machine.management}
+def beyond(addresses: Iterable[IPv4Interface], networks: Iterable[IPv4Network]) -> list[IPv4Network]:
+    """The management networks in which none of a machine's addresses lies, but which it reaches all the same."""
+    attached = {address.network for address in addresses}
     return [network for network in networks if network not in attached]
 
 
@@ -122,22 +127,22 @@ def remove_network() -> None:
     ip_batch(f"link delete {link}" for link in _links())
 
 
-def _add_management_cable(machine: Machine) -> None:
-    mac = f"address {machine.management_mac}" if machine.management_mac else ""
+def _add_management_cable(link: str, port: str, namespace: str, mac: str | None = None) -> None:
+    address = f"address {mac}" if mac else ""
     ip_batch(
         [
-            f"link add {machine.management_link} type veth peer name eth0 {mac} netns {machine.container}",
-            f"link set {machine.management_link} master {MANAGEMENT_BRIDGE} addrgenmode none up",
+            f"link add {link} type veth peer name {port} {address} netns {namespace}",
+            f"link set {link} master {MANAGEMENT_BRIDGE} addrgenmode none up",
         ]
     )
 
 
-def _management_port(machine: Machine, networks: Iterable[IPv4Network]) -> list[str]:
+def _management_port(port: str, addresses: Iterable[IPv4Interface], networks: Iterable[IPv4Network]) -> list[str]:
     return [
         "link set lo up",
-        "link set eth0 up",
-        *(f"address replace {address} dev eth0" for address in machine.management),
-        *(f"route replace {network} dev eth0" for network in beyond(machine, networks)),
+        f"link set {port} up",
+        *(f"address replace {address} dev {port}" for address in addresses),
+        *(f"route replace {network} dev {port}" for network in beyond(addresses, networks)),
     ]
 
 

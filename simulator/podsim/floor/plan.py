@@ -21,6 +21,8 @@ NAMESPACE_PREFIX = "podsim"
 DATA_PLANE_NAMESPACE = f"{NAMESPACE_PREFIX}.dataplane"
 DHCP_NAMESPACE = f"{NAMESPACE_PREFIX}.dhcp"
 DHCP_OPENFLOW_PORT = 1
+IPU_MACHINE_RNIC = "rnic0"
+SWITCH_USER = "admin"
 
 
 class Kind(Enum):
@@ -57,7 +59,7 @@ class Machine:
     @property
     def container(self) -> str:
         """The name of its container and of its network namespace."""
-        return f"{NAMESPACE_PREFIX}-{self.name}"
+        return container_name(self.name)
 
     @property
     def address(self) -> IPv4Address:
@@ -67,23 +69,36 @@ class Machine:
 
 @dataclass(frozen=True)
 class SwitchPort:
-    """A cabled front-panel port: EOS name, link on the host, OpenFlow number, MAC of the RNIC at the other end."""
+    """A cabled front-panel port: EOS name, link on the host, OpenFlow number; and what the cable leads to."""
 
     name: str
     link: str
     openflow_port: int
+    machine: str
+    rnic: str
     mac: str
 
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """One switch: its management address, OVS bridge, cabled ports, and the link that the DHCP server hangs on."""
+    """One switch: its management address, OVS bridge, cabled ports, and the links to management and DHCP server."""
 
     name: str
-    management: IPv4Address
+    management: IPv4Interface
     bridge: str
+    management_link: str
     dhcp_link: str
     ports: tuple[SwitchPort, ...]
+
+    @property
+    def namespace(self) -> str:
+        """The network namespace of its control plane, so that its SSH port is not the host's."""
+        return f"{NAMESPACE_PREFIX}.{self.bridge}"
+
+    @property
+    def address(self) -> IPv4Address:
+        """Where it is reached."""
+        return self.management.ip
 
 
 @dataclass(frozen=True)
@@ -109,6 +124,11 @@ class Floor:
     def leases(self) -> dict[str, IPv4Interface]:
         """The address that DHCP gives to each RNIC, by MAC."""
         return {rnic.mac: rnic.lease for machine in self.machines for rnic in machine.rnics if rnic.lease}
+
+
+def container_name(machine: str) -> str:
+    """The name of a machine's container and of its network namespace."""
+    return f"{NAMESPACE_PREFIX}-{machine}"
 
 
 def plan(facts: Facts) -> Floor:
@@ -140,23 +160,24 @@ def plan(facts: Facts) -> Floor:
         add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics, machine_type=server.machine)
     for machine in facts.ipu_machines:
         lease = machine.lease if facts.dhcp is Dhcp.FACTORY else None
-        rnic = Rnic("rnic0", machine.rnic_mac, switch_link(machine.cable), lease, machine.mtu)
+        rnic = Rnic(IPU_MACHINE_RNIC, machine.rnic_mac, switch_link(machine.cable), lease, machine.mtu)
         addresses = (machine.gateway_address, machine.bmc_address)
         add(machine.name, Kind.IPU_MACHINE, addresses, (rnic,), machine.gateway_mac)
 
     cables = [
-        *((rnic.cable, rnic.mac) for server in facts.poplar_servers for rnic in server.rnics),
-        *((machine.cable, machine.rnic_mac) for machine in facts.ipu_machines),
+        *((rnic.cable, server.name, rnic.name, rnic.mac) for server in facts.poplar_servers for rnic in server.rnics),
+        *((machine.cable, machine.name, IPU_MACHINE_RNIC, machine.rnic_mac) for machine in facts.ipu_machines),
     ]
     switches = tuple(
         SwitchPlan(
             name=switch.name,
-            management=switch.management,
+            management=_on_network(switch.management, networks),
             bridge=bridges[switch.name],
+            management_link=f"{bridges[switch.name]}m",
             dhcp_link=f"{bridges[switch.name]}dhcp",
             ports=tuple(
-                SwitchPort(cable.port, switch_link(cable), number, mac)
-                for number, (cable, mac) in enumerate(
+                SwitchPort(cable.port, switch_link(cable), number, machine, rnic, mac)
+                for number, (cable, machine, rnic, mac) in enumerate(
                     (end for end in cables if end[0].switch == switch.name), DHCP_OPENFLOW_PORT + 1
                 )
             ),

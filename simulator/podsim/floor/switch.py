@@ -1,24 +1,26 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The switches' control plane: one EOS eAPI daemon per switch, on the switch's management address."""
+"""The switches' control plane: one EOS daemon per switch, which answers eAPI and SSH on its management address."""
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from podsim.floor.daemons import Daemons
 from podsim.floor.data_plane import database
 from podsim.floor.errors import FloorError
-from podsim.floor.plan import Floor, SwitchPlan
+from podsim.floor.plan import SWITCH_USER, Floor, SwitchPlan, container_name
 from podsim.floor.state import StateDirectory
 
-EAPI_PORT = 443
+EAPI_PORT, SSH_PORT = 443, 22
 # Demonstration credentials of a simulated switch that only this host can reach.
-USER, PASSWORD = "admin", "podsim"
+PASSWORD = "podsim"
 START_SECONDS = 30.0
 POLL_SECONDS = 0.1
 
@@ -26,6 +28,9 @@ POLL_SECONDS = 0.1
 def start_eos(floor: Floor, state: StateDirectory, daemons: Daemons) -> None:
     """Start the EOS daemon of each switch that does not run, and wait until it takes connections."""
     running = daemons.running()
+    for switch in floor.switches:
+        observed = json.dumps(surroundings(switch), indent=2) + "\n"
+        (state.switch(switch.name) / "surroundings.json").write_text(observed, encoding="ascii")
     started = {
         switch: daemons.start(switch.name, _command(switch, state), state.switch(switch.name) / "eos.log")
         for switch in floor.switches
@@ -36,23 +41,34 @@ def start_eos(floor: Floor, state: StateDirectory, daemons: Daemons) -> None:
 
 
 def answers(switch: SwitchPlan) -> bool:
-    """Whether a switch takes connections on its eAPI port."""
+    """Whether a switch takes connections on its eAPI port; the one for SSH is opened before."""
     try:
-        socket.create_connection((str(switch.management), EAPI_PORT), timeout=1).close()
+        socket.create_connection((str(switch.address), EAPI_PORT), timeout=1).close()
     except OSError:
         return False
     return True
 
 
+def surroundings(switch: SwitchPlan) -> dict[str, dict[str, Any]]:
+    """What the switch sees at the other ends of its cables; every machine here speaks LLDP while it runs."""
+    ports = {port.name: port for port in switch.ports}
+    return {
+        "neighbours": {name: {"device": to.machine, "port": to.rnic, "mac": to.mac} for name, to in ports.items()},
+        "namespaces": {name: f"/run/netns/{container_name(to.machine)}" for name, to in ports.items()},
+    }
+
+
 def _command(switch: SwitchPlan, state: StateDirectory) -> list[str]:
     directory = state.switch(switch.name)
     return [
-        *(sys.executable, "-m", "podsim.cli", "eos"),
-        *("--listen", f"{switch.management}:{EAPI_PORT}", "--hostname", switch.name),
-        *("--user", USER, "--password", PASSWORD),
+        *("nsenter", f"--net=/run/netns/{switch.namespace}", sys.executable, "-m", "podsim.cli", "eos"),
+        *("--listen", f"{switch.address}:{EAPI_PORT}", "--hostname", switch.name),
+        *("--ssh", f"{switch.address}:{SSH_PORT}", "--ssh-host-key", f"{directory}/ssh_host_ed25519_key"),
+        *("--user", SWITCH_USER, "--password", PASSWORD),
         *("--config", f"{directory}/running-config", "--startup-config", f"{directory}/startup-config"),
         *("--request-log", f"{directory}/requests.log"),
         *("--cert", f"{directory}/cert.pem", "--key", f"{directory}/key.pem"),
+        *("--observed", f"{directory}/surroundings.json"),
         *("--dataplane", database(state), "--bridge", switch.bridge),
     ]
 

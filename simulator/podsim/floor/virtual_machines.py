@@ -67,7 +67,7 @@ def boot_options(machine: Machine, networks: Iterable[IPv4Network]) -> list[str]
         f"systemd.hostname={machine.name}",
         *(f"podsim.link={rnic.mac},{rnic.name}" for rnic in machine.rnics),
         *(f"podsim.address={address}" for address in machine.management),
-        *(f"podsim.route={network}" for network in beyond(machine, networks)),
+        *(f"podsim.route={network}" for network in beyond(machine.management, networks)),
     ]
 
 

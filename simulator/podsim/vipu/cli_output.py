@@ -98,7 +98,7 @@ def attributes_text(entries: Sequence[Mapping[str, Any]]) -> str:
         if rows[row][0] == before[0]:
             same_ipu = rows[row][1] == before[1]
             rows[row] = ("", "" if same_ipu else rows[row][1], *rows[row][2:])
-    return table(("Agent", "IPU", "Attribute", "Value"), rows)
+    return table(("Agent", "IPU", "Attribute", "Value"), rows, rule_first=False)
 
 
 def discovered_text(agents: Sequence[Mapping[str, Any]]) -> str:

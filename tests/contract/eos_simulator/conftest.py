@@ -30,6 +30,14 @@ class RunningSwitch:
     directory: Path
 
     @property
+    def ssh_port(self) -> int:
+        """The TCP port of SSH, which the switch announces in its second line."""
+        assert self.process.stdout
+        announced = self.process.stdout.readline()
+        assert announced.startswith("SSH at "), announced
+        return int(announced.rpartition(":")[2])
+
+    @property
     def port(self) -> int:
         """The TCP port of eAPI."""
         port = urlsplit(self.url).port

@@ -7,12 +7,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies
 
-from podsim.eos.config import Editor, Node, load, render
+from podsim.eos.config import Editor, Node, load
 from podsim.eos.errors import EosError
-from podsim.eos.hardware import empty_config
+from podsim.eos.hardware import DCS_7010T_48, empty_config
+from podsim.eos.releases import Release
+from podsim.eos.rendering import render
 from podsim.eos.vlan_lists import format_vlans, parse_vlans
 
 PORT = "interface Ethernet9/1"
+PORT_TIMER = "priority-flow-control pause watchdog port timer"
+ECN = "random-detect ecn minimum-threshold"
 CLEAN = render(empty_config())
 
 
@@ -26,7 +30,7 @@ def configured(*commands: str) -> Node:
 
 def added(*commands: str) -> list[str]:
     """The lines that these commands add to an empty configuration, without separators."""
-    return [line for line in render(configured(*commands)) if line not in CLEAN]
+    return [line for line in render(configured(*commands)) if line not in CLEAN and line.strip() != "!"]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +46,14 @@ def added(*commands: str) -> list[str]:
         ("no lldp transmit", "no lldp transmit"),
         ("no switchport", "no switchport"),
         ("channel-group 7 mode active", "channel-group 7 mode active"),
+        ("lacp rate fast", "lacp timer fast"),
+        ("speed forced 100gfull", "speed forced 100gfull"),
+        ("no error-correction encoding", "no error-correction encoding"),
+        ("priority-flow-control pause watchdog port action errdisable",) * 2,
+        (
+            f"{PORT_TIMER} timeout 0.20 polling-interval auto recovery-time 1.0 forced",
+            f"{PORT_TIMER} timeout 0.2 polling-interval auto recovery-time 1 forced",
+        ),
     ],
 )
 def test_spelling(typed: str, shown: str) -> None:
@@ -84,8 +96,86 @@ def test_default_code_point_maps_are_not_shown() -> None:
     assert added("qos map dscp 26 to traffic-class 4") == ["qos map dscp 26 to traffic-class 4"]
 
 
-def test_a_member_creates_its_port_channel() -> None:
-    assert added(PORT, "channel-group 5 mode active")[0] == "interface Port-Channel5"
+def test_maps_to_the_same_class_share_a_line() -> None:
+    maps = (
+        "qos map dscp 8 10 to traffic-class 3",
+        "qos map dscp 9 to traffic-class 3",
+        "qos map cos 1 to traffic-class 3",
+    )
+    assert added(*maps) == ["qos map cos 1 to traffic-class 3", "qos map dscp 8 9 10 to traffic-class 3"]
+    for removal in ("no qos map dscp 9 10", "default qos map dscp 9 10 to traffic-class 3"):
+        assert added(*maps, removal)[1:] == ["qos map dscp 8 to traffic-class 3"]
+
+
+def test_a_member_creates_its_port_channel_and_is_released_with_it() -> None:
+    lines = added(PORT, "channel-group 5 mode active")
+    assert lines == ["interface Port-Channel5", "   channel-group 5 mode active"]
+    assert added(PORT, "channel-group 5 mode active", "no interface Port-Channel5") == []
+
+
+def test_one_no_ends_priority_flow_control_and_ecn() -> None:
+    on = ("priority-flow-control on", "priority-flow-control priority 3 no-drop")
+    assert added(PORT, *on, "no priority-flow-control") == []
+    ecn = "random-detect ecn minimum-threshold 150 kbytes maximum-threshold 1500 kbytes"
+    queue = ["qos profile ROCE", "uc-tx-queue 3", "bandwidth guaranteed 100"]
+    assert added(*queue, ecn, "no random-detect ecn") == [
+        "qos profile ROCE",
+        "   uc-tx-queue 3",
+        "      bandwidth guaranteed 100",
+    ]
+
+
+def test_a_vxlan_interface() -> None:
+    lines = ("vxlan source-interface Loopback0", "vxlan vlan 110 vni 10110", "vxlan vlan 10 vni 10010")
+    shown = ["interface Vxlan1", "   vxlan source-interface Loopback0", "   vxlan vlan 10 vni 10010"]
+    assert added("interface Vxlan1", *lines) == [*shown, "   vxlan vlan 110 vni 10110"]
+    assert added("interface Vxlan1", *lines, "vxlan udp-port 4789", "no vxlan vlan 110") == shown
+
+
+def shown_by(release: str, *commands: str) -> list[str]:
+    """The lines that these commands add to the empty configuration of a switch with this release."""
+    root = empty_config()
+    editor = Editor(root, Release(release))
+    for command in commands:
+        editor.enter(command)
+    return [line.strip() for line in render(root, release=Release(release)) if line not in CLEAN]
+
+
+@pytest.mark.parametrize(
+    ("typed", "release", "shown"),
+    [
+        ("priority-flow-control mode on", "4.13.7M", "priority-flow-control mode on"),
+        ("priority-flow-control mode on", "4.28.3M", "priority-flow-control on"),
+        ("lacp rate fast", "4.20.1F", "lacp rate fast"),
+        ("lacp rate fast", "4.28.3M", "lacp timer fast"),
+        ("lacp timer fast", "4.28.3M", "lacp timer fast"),
+        ("spanning-tree portfast", "4.28.3M", "spanning-tree portfast"),
+        ("spanning-tree portfast", "4.34.1F", "spanning-tree portfast edge"),
+        ("spanning-tree portfast network", "4.34.1F", "spanning-tree portfast network"),
+    ],
+)
+def test_releases_show_their_own_spelling(typed: str, release: str, shown: str) -> None:
+    assert shown_by(release, PORT, typed) == [shown]
+    assert shown_by(release, PORT, shown) == [shown]
+    assert shown_by(release, PORT, typed, f"no {shown}") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "refusal"),
+    [
+        ("priority-flow-control on", "Invalid input (at token 1: 'on')"),
+        ("lacp timer fast", "Invalid input (at token 1: 'timer')"),
+    ],
+)
+def test_an_older_release_refuses_the_newer_spelling(command: str, refusal: str) -> None:
+    with pytest.raises(EosError) as refused:
+        shown_by("4.13.7M", PORT, command)
+    assert str(refused.value) == refusal
+
+
+def test_the_management_switch_has_ports_of_its_own() -> None:
+    blocks = [block.line.split()[1] for block in empty_config(DCS_7010T_48).blocks("interface")]
+    assert blocks == [*(f"Ethernet{number}" for number in range(1, 53)), "Management1"]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +187,42 @@ def test_a_member_creates_its_port_channel() -> None:
         ([PORT, "switchport access vlan 4095"], "Invalid input (at token 3: '4095')"),
         ([PORT, "switchport mode trunk now"], "Invalid input (at token 3: 'now')"),
         (["interface Ethernet33/1"], "Invalid input (at token 1: 'Ethernet33/1')"),
+        (["interface Vxlan2"], "Invalid input (at token 1: 'Vxlan2')"),
+        (["qos map dscp 26 64 to traffic-class 3"], "Invalid input (at token 3: '26')"),
+        (["qos map dscp 26 to traffic-class 8"], "Invalid input (at token 6: '8')"),
+        (["qos map traffic-class 7 to tx-queue 6"], "Invalid input (at token 6: '6')"),
+        (["qos map traffic-class 3 to uc-tx-queue 3"], "Invalid input (at token 5: 'uc-tx-queue')"),
+        ([PORT, "priority-flow-control"], "Incomplete command (at token 0: 'priority-flow-control')"),
+        ([PORT, "priority-flow-control priority 8 no-drop"], "Invalid input (at token 2: '8')"),
+        ([PORT, "channel-group 0 mode active"], "Invalid input (at token 1: '0')"),
+        ([PORT, "channel-group 3 mode auto"], "Invalid input (at token 3: 'auto')"),
+        (
+            [PORT, "channel-group 3 mode on", "interface Ethernet10/1", "channel-group 3 mode active"],
+            "Cannot change mode; remove all members and try again.",
+        ),
+        (["qos profile P", "uc-tx-queue 8"], "Invalid input (at token 1: '8')"),
+        (["qos profile P", "uc-tx-queue 3", "bandwidth percent 101"], "Invalid input (at token 2: '101')"),
+        (
+            ["qos profile P", "uc-tx-queue 3", f"{ECN} 512 kbytes maximum-threshold 256 kbytes"],
+            "Minimum threshold must not be larger than maximum threshold",
+        ),
+        (
+            ["qos profile P", "uc-tx-queue 3", f"{ECN} 1 kbytes maximum-threshold 256 segments"],
+            "Minimum and maximum thresholds must have the same unit",
+        ),
+        (["priority-flow-control pause watchdog default timeout 61"], "Invalid input (at token 5: '61')"),
+        (["priority-flow-control pause watchdog default timeout 0.001"], "Invalid input (at token 5: '0.001')"),
+        (
+            [
+                "priority-flow-control pause watchdog default polling-interval 0.2",
+                "priority-flow-control pause watchdog default recovery-time 0.2",
+            ],
+            "polling-interval must be at most half of timeout and recovery-time, 0.1 seconds here",
+        ),
+        (
+            [PORT, f"{PORT_TIMER} timeout 1 polling-interval 1 recovery-time 2"],
+            "polling-interval must be at most half of timeout and recovery-time, 0.5 seconds here",
+        ),
         (["vlan 20-10"], "Invalid input (at token 1: '20-10')"),
         (["no vlan 1"], "vlan 1 cannot be removed"),
         (["no interface Ethernet9/1"], "interface Ethernet9/1 cannot be removed"),

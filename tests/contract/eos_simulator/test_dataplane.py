@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from podsim.eos.config import Editor
-from podsim.eos.dataplane import NOWHERE, OvsPort, ovs_ports
 from podsim.eos.hardware import empty_config
+from podsim.eos.ovs_ports import NOWHERE, OvsPort, ovs_ports
 
 from .conftest import RunningSwitch, until
 
@@ -31,7 +31,7 @@ def settings(*commands: str, port: str = "Ethernet9/1") -> OvsPort:
     editor = Editor(root)
     for command in commands:
         editor.enter(command)
-    return ovs_ports(root)[port]
+    return next(settings for names, settings in ovs_ports(root).items() if port in names)
 
 
 PORT = "interface Ethernet9/1"
@@ -60,8 +60,14 @@ TRUNK = (PORT, "switchport mode trunk")
         ((*TRUNK, "switchport trunk allowed vlan none"), BLOCKED),
         (
             ("vlan 10", "interface Port-Channel1", "switchport access vlan 10", PORT, "channel-group 1 mode active"),
+            OvsPort("access", 10, (), L2_MTU, lacp="active"),
+        ),
+        (
+            ("vlan 10", "interface Port-Channel1", "switchport access vlan 10", PORT, "channel-group 1 mode on"),
             OvsPort("access", 10, (), L2_MTU),
         ),
+        ((PORT, "channel-group 1 mode on", "shutdown"), BLOCKED),
+        ((PORT, "channel-group 1 mode on", "interface Port-Channel1", "shutdown"), BLOCKED),
     ],
 )
 def test_configuration_as_port_settings(commands: tuple[str, ...], expected: OvsPort) -> None:
@@ -86,6 +92,13 @@ class Ovs:
     def vsctl(self, *arguments: str) -> None:
         run("ovs-vsctl", f"--db={self.database}", *arguments)
 
+    def get(self, column: str, *interfaces: str) -> list[str]:
+        """A column of some interfaces."""
+        command = ["ovs-vsctl", f"--db={self.database}"]
+        for interface in interfaces:
+            command += ["--", "get", "Interface", interface, column]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
     def start(self, daemon: str, *arguments: str) -> int:
         """Start a daemon of Open vSwitch in the switch's namespace; its process id."""
         pidfile = self.directory / f"{daemon}.pid"
@@ -106,13 +119,25 @@ class Ovs:
         label = f"external_ids:eos_port=Ethernet{number}/1"
         self.vsctl("add-port", BRIDGE, port, "--", "set", "Port", port, label)
 
-    def pings(self, size: int = 56) -> bool:
-        """Whether one host reaches the other with one unfragmented ping of this payload size in bytes."""
-        ping = ["ping", "-c1", "-W1", "-M", "do", "-s", str(size), "198.18.77.10"]
-        return (
-            subprocess.run(["ip", "netns", "exec", self.hosts[0], *ping], check=False, capture_output=True).returncode
-            == 0
-        )
+    def bonded_server(self) -> None:
+        """A server with an LACP bond to the ports 11 and 12; it is a bridge of the same Open vSwitch."""
+        for number in (11, 12):
+            run(*f"ip -n {self.switch} link add e{number} mtu 9216 type veth peer name s{number}".split())
+            for end in (f"e{number}", f"s{number}"):
+                run(*f"ip -n {self.switch} link set {end} up".split())
+            label = f"external_ids:eos_port=Ethernet{number}/1"
+            number_wish = ("--", "set", "Interface", f"e{number}", f"ofport_request={number}")
+            self.vsctl("add-port", BRIDGE, f"e{number}", "--", "set", "Port", f"e{number}", label, *number_wish)
+        self.vsctl("add-br", "server", "--", "set", "bridge", "server", "datapath_type=netdev")
+        self.vsctl("add-bond", "server", "bond0", "s11", "s12", "lacp=active", "other_config:lacp-time=fast")
+        run(*f"ip -n {self.switch} address add 198.18.77.11/24 dev server".split())
+        run(*f"ip -n {self.switch} link set server up".split())
+
+    def pings(self, size: int = 56, host: int = 0, to: int = 10) -> bool:
+        """Whether a host reaches another with one unfragmented ping of this payload size in bytes."""
+        ping = ["ping", "-c1", "-W1", "-M", "do", "-s", str(size), f"198.18.77.{to}"]
+        command = ["ip", "netns", "exec", self.hosts[host], *ping]
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def run(*words: str) -> None:
@@ -157,6 +182,7 @@ def test_the_switch_moves_frames_as_configured(ovs: Ovs, start_switch: Callable[
     assert [status[f"Ethernet{number}/1"] for number in (9, 10, 11)] == ["connected", "connected", "notconnect"]
 
     switch.run("configure", "vlan 10", "interface Ethernet9/1", "switchport access vlan 10")
+    assert ("Ethernet9/1", 1) not in {(entry["interface"], entry["vlanId"]) for entry in _macs(switch)}
     assert not ovs.pings()
     switch.run("configure", "interface Ethernet10/1", "switchport access vlan 10")
     assert ovs.pings()
@@ -169,6 +195,9 @@ def test_the_switch_moves_frames_as_configured(ovs: Ovs, start_switch: Callable[
     assert not ovs.pings()
     switch.run("configure", "interface Ethernet10/1", "no shutdown")
     assert ovs.pings(8972)
+    assert switch.run("show interfaces counters")[0]["interfaces"]["Ethernet9/1"]["inOctets"] > 8972
+    run(*f"ip -n {ovs.hosts[0]} link set rnic0 down".split())
+    until(lambda: {entry["interface"] for entry in _macs(switch)} == {"Ethernet10/1"})
 
 
 def test_an_expired_commit_gives_the_data_plane_back(ovs: Ovs, start_switch: Callable[..., RunningSwitch]) -> None:
@@ -187,6 +216,42 @@ def test_a_port_that_is_cabled_later_gets_its_settings(ovs: Ovs, start_switch: C
     ovs.vsctl("add-port", BRIDGE, "e10", "--", "set", "Port", "e10", "external_ids:eos_port=Ethernet10/1")
     until(ovs.pings)
     assert {entry["vlanId"] for entry in _macs(switch)} == {10}
+
+
+def test_a_port_channel_speaks_lacp(ovs: Ovs, start_switch: Callable[..., RunningSwitch]) -> None:
+    switch = start_switch("--dataplane", ovs.database, "--bridge", BRIDGE)
+    ovs.bonded_server()
+    members = "interface Ethernet11/1,12/1"
+
+    def state() -> list[list[str]]:
+        channel = switch.run("show port-channel")[0]["portChannels"]["Port-Channel5"]
+        return [list(channel["activePorts"]), list(channel["inactivePorts"])]
+
+    both = ["Ethernet11/1", "Ethernet12/1"]
+    switch.run("configure", members, "channel-group 5 mode active")
+    until(lambda: state() == [both, []])
+    until(lambda: ovs.pings(host=1, to=11))
+    assert {entry["interface"] for entry in _macs(switch)} >= {"Ethernet10/1", "Port-Channel5"}
+
+    switch.run("configure", "interface Ethernet11/1", "shutdown")
+    assert state() == [["Ethernet12/1"], ["Ethernet11/1"]]
+    until(lambda: ovs.pings(host=1, to=11))
+    switch.run("configure", "vlan 10", "interface Port-Channel5", "switchport access vlan 10")
+    assert not ovs.pings(host=1, to=11)
+    switch.run("configure", "no interface Port-Channel5", members, "no shutdown")
+    assert switch.run("show port-channel")[0]["portChannels"] == {}
+    numbers = ovs.get("ofport", "e11", "e12")
+    assert numbers == ["11", "12"]
+
+
+def test_a_port_channel_without_partner_carries_nothing(ovs: Ovs, start_switch: Callable[..., RunningSwitch]) -> None:
+    switch = start_switch("--dataplane", ovs.database, "--bridge", BRIDGE)
+    assert ovs.pings()
+    switch.run("configure", "interface Ethernet9/1", "channel-group 1 mode active")
+    until(lambda: not ovs.pings())
+    assert switch.run("show interfaces status")[0]["interfaceStatuses"]["Port-Channel1"]["linkStatus"] == "notconnect"
+    switch.run("configure", "interface Ethernet9/1", "no channel-group", "channel-group 1 mode on")
+    assert ovs.pings()
 
 
 def _macs(switch: RunningSwitch) -> list[dict[str, Any]]:

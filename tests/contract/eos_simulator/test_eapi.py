@@ -121,6 +121,27 @@ def test_newer_releases_name_the_timed_session(start_switch: Start) -> None:
     assert switch.run("show configuration sessions detail")[0]["commitTimerSessionName"] == "s"
 
 
+def test_an_older_release_keeps_its_spelling(start_switch: Start) -> None:
+    switch = start_switch("--release", "4.13.7M")
+    port = "interface Ethernet9/1"
+    switch.run("configure session s", port, "priority-flow-control mode on")
+    diff = switch.run("show session-config named s diffs", encoding="text")[0]
+    assert "+   priority-flow-control mode on\n" in diff
+    switch.run("configure session s commit", "write memory")
+    assert "priority-flow-control mode on" in switch.run("show running-config")[0]["cmds"][port]["cmds"]
+    assert switch.refusal("configure", port, "priority-flow-control on")[0] == 1002
+    switch.stop()
+    assert "priority-flow-control mode on" in start_switch("--release", "4.13.7M").section("Ethernet9/1$")
+    assert "priority-flow-control on" in start_switch("--release", "4.28.3M").section("Ethernet9/1$")
+
+
+def test_enable_with_a_password(start_switch: Start) -> None:
+    switch = start_switch("--enable-password", "open")
+    for wrong in ("enable", {"cmd": "enable", "input": "shut"}):
+        assert switch.call(wrong, "show startup-config")["error"]["code"] == 1000
+    assert "result" in switch.call({"cmd": "enable", "input": "open"}, "show startup-config")
+
+
 def test_an_unconfirmed_change_does_not_survive_a_restart(start_switch: Start) -> None:
     switch = start_switch()
     switch.run("configure", "vlan 9")

@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,10 @@ import napalm
 import pyeapi
 import pytest
 
+from .ansible_play import play
 from .conftest import PASSWORD, USER, RunningSwitch
+
+Start = Callable[..., RunningSwitch]
 
 
 @pytest.fixture
@@ -59,14 +61,21 @@ def test_pyeapi_falls_back_to_text(node: Any) -> None:
     assert node.enable("show running-config all")[0]["encoding"] == "text"
 
 
-@pytest.fixture
-def device(switch: RunningSwitch) -> Any:
+@contextlib.contextmanager
+def napalm_device(switch: RunningSwitch, **options: Any) -> Iterator[Any]:
     """The switch as an open NAPALM device."""
     driver = napalm.get_network_driver("eos")
-    device = driver("127.0.0.1", USER, PASSWORD, optional_args={"transport": "http", "port": switch.port})
+    device = driver("127.0.0.1", USER, PASSWORD, optional_args=options or {"transport": "http", "port": switch.port})
     device.open()
     yield device
     device.close()
+
+
+@pytest.fixture
+def device(switch: RunningSwitch) -> Iterator[Any]:
+    """A new switch as an open NAPALM device."""
+    with napalm_device(switch) as device:
+        yield device
 
 
 def test_napalm_reads(device: Any) -> None:
@@ -76,6 +85,32 @@ def test_napalm_reads(device: Any) -> None:
     assert device.get_lldp_neighbors() == {}
     assert device.get_mac_address_table() == []
     assert "interface Ethernet9/1" in device.get_config()["running"]
+
+
+def test_napalm_sees_the_neighbours(start_switch: Start, tmp_path: Path) -> None:
+    observed = {
+        "neighbours": {"Ethernet9/1": {"device": "ipum1", "port": "rnic0", "mac": "0c:42:a1:00:00:01"}},
+        "macs": [{"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1"}],
+    }
+    (tmp_path / "observed").write_text(json.dumps(observed))
+    with napalm_device(start_switch("--observed", str(tmp_path / "observed"))) as device:
+        assert device.get_lldp_neighbors() == {"Ethernet9/1": [{"hostname": "ipum1", "port": "rnic0"}]}
+        [detail] = device.get_lldp_neighbors_detail()["Ethernet9/1"]
+        assert (detail["remote_system_name"], detail["remote_port"]) == ("ipum1", "rnic0")
+        assert detail["remote_chassis_id"] == "0C:42:A1:00:00:01"
+        [address] = device.get_mac_address_table()
+        assert (address["mac"], address["interface"], address["vlan"]) == ("0C:42:A1:00:00:01", "Ethernet9/1", 1)
+
+
+def test_napalm_over_ssh(start_switch: Start) -> None:
+    switch = start_switch("--ssh", "127.0.0.1:0")
+    with napalm_device(switch, transport="ssh", port=switch.ssh_port) as device:
+        assert device.get_facts()["hostname"] == "tor1"
+        device.load_merge_candidate(config="vlan 10")
+        device.commit_config(revert_in=60)
+        assert device.has_pending_commit()
+        device.confirm_commit()
+        assert "10" in device.get_vlans()
 
 
 def test_napalm_merges_and_rolls_back(device: Any, switch: RunningSwitch) -> None:
@@ -107,100 +142,63 @@ def test_napalm_confirms_a_timed_commit(device: Any, switch: RunningSwitch) -> N
     assert "10" in device.get_vlans()
 
 
-PLAY: list[dict[str, Any]] = [
+TASKS: list[dict[str, Any]] = [
+    {"arista.eos.eos_facts": {"gather_subset": ["all"], "gather_network_resources": ["all"]}},
     {
-        "hosts": "all",
-        "gather_facts": False,
-        "tasks": [
-            {"arista.eos.eos_facts": {"gather_subset": ["all"], "gather_network_resources": ["all"]}},
-            {
-                "arista.eos.eos_vlans": {
-                    "config": [{"vlan_id": 10, "name": "alice"}, {"vlan_id": 20, "state": "suspend"}],
-                    "state": "merged",
-                }
-            },
-            {
-                "arista.eos.eos_interfaces": {
-                    "config": [{"name": "Ethernet9/1", "description": "ipum1", "enabled": True, "mtu": 9000}]
-                }
-            },
-            {
-                "arista.eos.eos_l2_interfaces": {
-                    "config": [
-                        {"name": "Ethernet9/1", "access": {"vlan": 10}},
-                        {
-                            "name": "Ethernet25/1",
-                            "mode": "trunk",
-                            "trunk": {"native_vlan": 20, "trunk_allowed_vlans": ["10", "20"]},
-                        },
-                    ]
-                }
-            },
-            {
-                "arista.eos.eos_config": {
-                    "lines": ["priority-flow-control on", "priority-flow-control priority 3 no-drop"],
-                    "parents": "interface Ethernet9/1",
-                    "save_when": "changed",
-                }
-            },
-        ],
-    }
+        "arista.eos.eos_vlans": {
+            "config": [{"vlan_id": 10, "name": "alice"}, {"vlan_id": 20, "state": "suspend"}],
+            "state": "merged",
+        }
+    },
+    {
+        "arista.eos.eos_interfaces": {
+            "config": [{"name": "Ethernet9/1", "description": "ipum1", "enabled": True, "mtu": 9000}]
+        }
+    },
+    {
+        "arista.eos.eos_l2_interfaces": {
+            "config": [
+                {"name": "Ethernet9/1", "access": {"vlan": 10}},
+                {
+                    "name": "Ethernet25/1",
+                    "mode": "trunk",
+                    "trunk": {"native_vlan": 20, "trunk_allowed_vlans": ["10", "20"]},
+                },
+            ]
+        }
+    },
+    {
+        "arista.eos.eos_config": {
+            "lines": ["priority-flow-control on", "priority-flow-control priority 3 no-drop"],
+            "parents": "interface Ethernet9/1",
+            "save_when": "changed",
+        }
+    },
 ]
 
 
-def test_arista_eos_modules(switch: RunningSwitch) -> None:
-    first, second = (_play(switch, PLAY) for _ in range(2))
-    assert first == [False, True, True, True, True]
-    assert second == [False] * 5
-    assert switch.section("interface Ethernet9/1$") == (
+@pytest.mark.parametrize(("connection", "secret"), [("httpapi", ""), ("network_cli", "s3cr3t")])
+def test_arista_eos_modules(start_switch: Start, connection: str, secret: str) -> None:
+    switch = start_switch("--ssh", "127.0.0.1:0", *(("--enable-password", secret) if secret else ()))
+    first, second = play(switch, connection, TASKS, TASKS, secret=secret)
+    assert [task["changed"] for task in first] == [False, True, True, True, True]
+    assert [task["changed"] for task in second] == [False] * 5
+    assert first[0]["ansible_facts"]["ansible_net_hostname"] == "tor1"
+    running = (switch.directory / "running").read_text()
+    for block in (
         "interface Ethernet9/1\n   description ipum1\n   mtu 9000\n   switchport access vlan 10\n"
-        "   priority-flow-control on\n   priority-flow-control priority 3 no-drop\n"
-    )
-    assert switch.section("interface Ethernet25/1$") == (
+        "   priority-flow-control on\n   priority-flow-control priority 3 no-drop\n",
         "interface Ethernet25/1\n   switchport trunk native vlan 20\n   switchport trunk allowed vlan 10,20\n"
-        "   switchport mode trunk\n"
-    )
-    assert switch.section("^vlan") == "vlan 10\n   name alice\nvlan 20\n   state suspend\n"
-    sessions = switch.run("show configuration sessions")[0]["sessions"]
-    assert [session["state"] for session in sessions.values()] == ["completed"]
+        "   switchport mode trunk\n",
+        "vlan 10\n   name alice\n!\nvlan 20\n   state suspend\n",
+    ):
+        assert block in running
+    assert (switch.directory / "running.startup").read_text() == running
 
 
-def _play(switch: RunningSwitch, play: list[dict[str, Any]]) -> list[bool]:
-    """Run a play against the switch; whether each of its tasks changed anything."""
-    inventory = {
-        "all": {
-            "hosts": {
-                "tor1": {
-                    "ansible_host": "127.0.0.1",
-                    "ansible_connection": "ansible.netcommon.httpapi",
-                    "ansible_network_os": "arista.eos.eos",
-                    "ansible_httpapi_port": switch.port,
-                    "ansible_user": USER,
-                    "ansible_password": PASSWORD,
-                    "ansible_become": True,
-                    "ansible_become_method": "ansible.netcommon.enable",
-                    "ansible_python_interpreter": "{{ ansible_playbook_python }}",
-                }
-            }
-        }
-    }
-    home = switch.directory / "home"
-    home.mkdir(exist_ok=True)
-    files = {"inventory.json": inventory, "play.json": play}
-    for name, content in files.items():
-        (home / name).write_text(json.dumps(content))
-    (home / "ansible.cfg").write_text("[defaults]\n")
-    environment = {**os.environ, "HOME": str(home), "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"}
-    environment |= {"ANSIBLE_CONFIG": str(home / "ansible.cfg")}
-    playbook = Path(sys.executable).with_name("ansible-playbook")
-    done = subprocess.run(
-        [playbook, "-i", "inventory.json", "play.json"],
-        cwd=home,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    tasks = json.loads(done.stdout)["plays"][0]["tasks"]
-    return [task["hosts"]["tor1"]["changed"] for task in tasks]
+def test_network_cli_sees_a_refusal(start_switch: Start) -> None:
+    switch = start_switch("--ssh", "127.0.0.1:0")
+    wrong = {"arista.eos.eos_config": {"lines": ["vlan 5000"]}, "ignore_errors": True}
+    [[refused]] = play(switch, "network_cli", [wrong])
+    assert "Invalid input" in refused["msg"]
+    assert switch.section("^vlan") == ""

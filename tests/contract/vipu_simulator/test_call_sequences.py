@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from sys import executable
 from typing import TYPE_CHECKING
 
 import pytest
 
+from podsim.vipu import agent, machine
+
 if TYPE_CHECKING:
     from conftest import Controller
-
-from pathlib import Path
-from sys import executable
 
 
 class Shell:
@@ -34,6 +37,12 @@ class Shell:
         done = self.run(line, program)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @pytest.fixture
@@ -78,6 +87,50 @@ def test_scripts_cut_columns_and_lines(shell: Shell) -> None:
     assert shell.good(f"{listed} | sed -n 3p | awk '{{print $5}}'").strip() == "p1"
     version = "vipu-admin --server-version | sed -n 2p | awk '{print $2}' | awk -F: '{print $1}'"
     assert shell.good(version) == "127.0.0.1\n"
+
+
+def test_a_framework_replaces_its_partition(shell: Shell) -> None:
+    """As an early PopTorch did it; its verb `delete` is `remove` in every release that is known."""
+    create = "vipu-admin create partition p --size 16 --num-gcds 2 --gcd-sync-replicas 4"
+    for _ in range(2):
+        for partition in json.loads(shell.good("vipu-admin list partition --showjson"))["partitions"]:
+            shell.good(f"vipu-admin remove partition {partition['id']}")
+        shell.good(create)
+        shell.good("vipu-admin reset partition p")
+    (partition,) = json.loads(shell.good("vipu-admin --showjson list partitions"))["partitions"]
+    spec = partition["spec"]
+    assert (len(spec["ipus"]), spec["num_gcds"], spec["num_replicas"]) == (16, 2, 4)
+
+
+@pytest.fixture
+def two_racks(controller: Controller) -> Iterator[Shell]:
+    """32 agents that are in no cluster yet."""
+    servers = []
+    for number in range(32):
+        port, facts = free_port(), machine.facts(f"m{number}", "1.18.0", f"10.5.1.{number + 1}", 2112)
+        servers.append(agent.start(f"127.0.0.1:{port}", lambda facts=facts: facts))
+        created = controller.admin("create", "agent", f"ag{number}", "--host", "127.0.0.1", "--port", str(port))
+        assert created.code == 0
+    yield Shell(controller)
+    for server in servers:
+        server.stop(grace=None).wait()
+
+
+def test_two_racks_are_one_cluster(two_racks: Shell) -> None:
+    agents = ",".join(f"ag{number}" for number in range(32))
+    two_racks.good(
+        "vipu-admin create cluster 2xPOD64 --num-ipulinkdomains 2 --topology torus --cluster-topology looped "
+        f'--agents "{agents}"'
+    )
+    two_racks.good(
+        "vipu-admin create partition gcl128 --size 128 --num-gcds 32 --gcd-sync-replicas 32 --routing ringswnc "
+        "--cluster 2xPOD64"
+    )
+    spec = json.loads(two_racks.good("vipu-admin get partition gcl128 --showjson"))["partition"]["spec"]
+    assert (len(spec["ipus"]), spec["num_gcds"], spec["num_replicas"]) == (128, 32, 32)
+    assert (spec["num_ipulink_segments"], spec["ipulink_routing_type"]) == (2, "IRT_RINGSWNC")
+    two_racks.good("vipu-admin remove partition gcl128")
+    two_racks.good("vipu-admin create partition gcl64 --cluster 2xPOD64 --size=64 --reconfigurable")
 
 
 def test_a_partition_over_two_link_domains(shell: Shell) -> None:

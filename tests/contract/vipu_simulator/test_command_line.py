@@ -123,6 +123,84 @@ def test_published_allocation_table() -> None:
     ]
 
 
+def test_published_attributes_table() -> None:
+    attributes = {
+        "board ipu index": "1",
+        "board serial number": "0024.0002.8203921",
+        "board type": "M2000",
+        "clock": "1330MHz",
+        "hexopt active size (bytes)": "0",
+    }
+    entry = {"agent": "ag0", "ipu_attributes": {"0": {"attributes": attributes}}}
+    # The published table goes on where ours ends, so its columns may be wider.
+    assert [" ".join(line.split()) for line in cli_output.attributes_text([entry]).splitlines()] == [
+        "Agent | IPU | Attribute | Value",
+        "-" * 62,
+        "ag0 | 0 | board ipu index | 1",
+        "| | board serial number | 0024.0002.8203921",
+        "| | board type | M2000",
+        "| | clock | 1330MHz",
+        "| | hexopt active size (bytes) | 0",
+        "-" * 62,
+    ]
+
+
+def test_published_agent_block() -> None:
+    rows = {
+        "Agent ID": "ag10",
+        "Host": "10.1.2.10",
+        "Port": "8080",
+        "Status": "Up",
+        "Exporter": "http://10.1.2.10:2112/metrics",
+        "Platform": "ipum-p2",
+        "Manufacturer": "Graphcore",
+        "Discovery Mode": "DM_GCDA",
+        "Virm version": "master-1189-1493e2a",
+        "Runtime version": "1.0.48",
+        "Board serial number": "8203921-0007",
+        "Part number": "GC-ADA2-00-ES1 Rev. C",
+        "GWSW Version": "2.0.5",
+        "IPUoF server version": "v1.3.3",
+        "HDF Version": "1.0.1",
+        "HDF Hash": "1275acb46311f7a46e05f721d73d180c44975e7e",
+        "Num of IPUs": "4",
+    }
+    assert cli_output.block(rows).splitlines() == [
+        "-----------------------------------------------------------------",
+        " Agent ID             | ag10",
+        " Host                 | 10.1.2.10",
+        " Port                 | 8080",
+        " Status               | Up",
+        " Exporter             | http://10.1.2.10:2112/metrics",
+        " Platform             | ipum-p2",
+        " Manufacturer         | Graphcore",
+        " Discovery Mode       | DM_GCDA",
+        " Virm version         | master-1189-1493e2a",
+        " Runtime version      | 1.0.48",
+        " Board serial number  | 8203921-0007",
+        " Part number          | GC-ADA2-00-ES1 Rev. C",
+        " GWSW Version         | 2.0.5",
+        " IPUoF server version | v1.3.3",
+        " HDF Version          | 1.0.1",
+        " HDF Hash             | 1275acb46311f7a46e05f721d73d180c44975e7e",
+        " Num of IPUs          | 4",
+        "-----------------------------------------------------------------",
+    ]
+    text = cli_output.agent_text(rows, [["0", "3", "d", "2.4.4", "ipu21", "1472"]])
+    assert "\n IPU | PCI | Device | Firmware | Architecture | Num Tiles\n" in text
+
+
+def test_an_agent_says_all_that_is_published(controller: Controller) -> None:
+    controller.create_agents(1)
+    shown = controller.admin("get", "agent", "ag0").out.splitlines()
+    labels = [line.partition("|")[0].strip() for line in shown[1:18]]
+    assert labels == [
+        *("Agent ID", "Host", "Port", "Status", "Exporter", "Platform", "Manufacturer", "Discovery Mode"),
+        *("Virm version", "Runtime version", "Board serial number", "Part number", "GWSW Version"),
+        *("IPUoF server version", "HDF Version", "HDF Hash", "Num of IPUs"),
+    ]
+
+
 def test_agents(controller: Controller) -> None:
     port = str(controller.agent_ports[0])
     created = controller.admin("create", "agent", "ag1", "--host", "127.0.0.1", "--port", port)

@@ -132,6 +132,17 @@ def test_the_simulators_section_is_not_looked_at() -> None:
         ("vpods.alice.cluster", "x", "vpods.alice.cluster: 'x' is no declared cluster; known are c001, c002"),
         ("vpods.alice.vlan", 4095, "vpods.alice.vlan: 4095 is not a whole number from 2 to 4094"),
         ("vpods.bob.vlan", 101, "vpods.bob.vlan: VLAN 101 is also vpods.alice.vlan; give each its own"),
+        (
+            "pods.pod001.vlans",
+            {"storage": 101},
+            "vpods.alice.vlan: VLAN 101 is also pods.pod001.vlans.storage; give each its own",
+        ),
+        ("pods.pod001.vlans", [101], "pods.pod001.vlans: [101] is not a mapping; write name: value"),
+        ("vpods.bob.users", "ann", "vpods.bob.users: 'ann' is not a list; write [...]"),
+        ("vpods.bob.users", ["a b"], "vpods.bob.users[0]: 'a b' is not a V-IPU name of letters, digits"),
+        ("vpods.bob", [], "vpods.bob: [] is not a mapping; write key: value"),
+        ("clusters.c001.topology", "ring", "clusters.c001.topology: 'ring' is not known; use one of mesh, torus"),
+        ("clusters.c001.looped", "yes", "clusters.c001.looped: 'yes' is neither true nor false"),
         ("vpods.bob.poplar_servers", ["x"], "vpods.bob.poplar_servers: 'x' is no declared Poplar server"),
         (
             "vpods.bob.poplar_servers",
@@ -151,6 +162,55 @@ def test_the_simulators_section_is_not_looked_at() -> None:
         ("vpods.alice.partitions.more", {"ipus": 1}, "together they need 17 IPUs, but the vPOD has 16"),
         ("vpods.alice.partitions.train.gcds", 2, "a reconfigurable partition has one GCD, not 2"),
         ("vpods.alice.partitions.train.replicas", 3, "16 IPUs cannot be split into 3 equal replicas"),
+        (
+            "vpods.alice.partitions.train.routing",
+            "ring",
+            "vpods.alice.partitions.train.routing: 'ring' is not known; use one of dnc, swnc, btnc, ringswnc",
+        ),
+        (
+            "vpods.alice.partitions.train.gw_routing",
+            "dnc",
+            "vpods.alice.partitions.train.gw_routing: 'dnc' is not known; use one of default, ring, swring",
+        ),
+        (
+            "vpods.alice.partitions.train.sync_type",
+            "c2",
+            "vpods.alice.partitions.train.sync_type: 'c2' is not known; use one of c2-compatible, pod-native-default, "
+            "pod-native-replicated-pipeline",
+        ),
+        (
+            "vpods.alice.partitions.train.sync_type",
+            "pod-native-default",
+            "vpods.alice.partitions.train.sync_type: a reconfigurable partition has sync type c2-compatible, not "
+            "pod-native-default; leave it out",
+        ),
+        (
+            "vpods.alice.partitions.train.relocatable",
+            "yes",
+            "vpods.alice.partitions.train.relocatable: 'yes' is neither true nor false",
+        ),
+        (
+            "vpods.alice.partitions.train.disable_auto_reset",
+            1,
+            "vpods.alice.partitions.train.disable_auto_reset: 1 is neither true nor false",
+        ),
+        ("controllers.ctrl001.strict_sizes", "on", "controllers.ctrl001.strict_sizes: 'on' is neither true nor false"),
+        (
+            "controllers.ctrl001.any_replica_size",
+            0,
+            "controllers.ctrl001.any_replica_size: 0 is neither true nor false",
+        ),
+        (
+            "vpods.alice.partitions.train.replicas",
+            2,
+            "vpods.alice.partitions.train.replicas: 2 replicas of 8 IPUs each do not exist; a replica has 1, 2 or 4 "
+            "IPUs: leave replicas out for one per GCD, or set controllers.ctrl001.any_replica_size",
+        ),
+        (
+            "vpods.alice.partitions.train",
+            {"ipus": 16, "gcds": 8, "replicas": 4},
+            "vpods.alice.partitions.train.replicas: 4 replicas cannot be spread over 8 GCDs; use a multiple of 8",
+        ),
         ("vpods.alice.partitions.train.poplar_servers", ["pod001-poplar2"], "is not a server of this vPOD"),
         (
             "vpods.bob.partitions",
@@ -162,6 +222,38 @@ def test_the_simulators_section_is_not_looked_at() -> None:
 def test_one_sentence_names_place_and_remedy(path: str, value: Any, said: str) -> None:
     found = problems(path, value)
     assert [problem for problem in found if said in problem], found
+
+
+@pytest.mark.parametrize(
+    ("partition", "said"),
+    [
+        (
+            {"ipus": 32},
+            "vpods.carol.partitions.p.ipus: 32 is not in the guide's list (1, 2, 4, 8, 16, 64 and multiples of 64); "
+            "unset controllers.ctrl002.strict_sizes to use it",
+        ),
+        (
+            {"ipus": 64, "gcds": 2},
+            "vpods.carol.partitions.p.gcds: GCDs of 32 IPUs are not in the guide's list; unset "
+            "controllers.ctrl002.strict_sizes to use them",
+        ),
+    ],
+)
+def test_a_strict_controller_takes_the_guides_sizes_only(partition: dict[str, Any], said: str) -> None:
+    document = copy.deepcopy(GOOD)
+    document["vpods"]["carol"] = {"cluster": "c002", "ipus": 64, "partitions": {"p": partition}}
+    parse_declaration(document)
+    document["controllers"]["ctrl002"]["strict_sizes"] = True
+    with pytest.raises(DeclarationError) as caught:
+        parse_declaration(document)
+    assert caught.value.problems == [said]
+
+
+def test_replicas_may_have_any_size_where_the_controllers_owner_says_so() -> None:
+    document = copy.deepcopy(GOOD)
+    document["controllers"]["ctrl001"]["any_replica_size"] = True
+    document["vpods"]["alice"]["partitions"]["train"]["replicas"] = 2
+    assert parse_declaration(document).vpods["alice"].partitions[0].replicas == 2
 
 
 def test_all_problems_at_once() -> None:

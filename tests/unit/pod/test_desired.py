@@ -56,17 +56,14 @@ def test_a_vpods_machine_is_in_its_vlan_and_its_server_carries_it_untagged_besid
     wanted = ports(alice=ALICE)
     assert (wanted["Ethernet9/1"]["mode"], wanted["Ethernet9/1"]["vlan"]) == ("access", 101)
     server = wanted["Ethernet27/1"]
-    assert (server["mode"], server["native_vlan"], server["allowed_vlans"]) == ("trunk", 101, [101, 300])
+    assert (server["mode"], server["native_vlan"], server["allowed_vlans"]) == ("trunk", 101, ["101", "300"])
 
 
 def test_what_is_not_declared_is_kept() -> None:
     wanted = ports(alice=ALICE)
-    assert (wanted["Ethernet13/1"]["mode"], wanted["Ethernet13/1"]["vlan"], wanted["Ethernet13/1"]["mtu"]) == (
-        None,
-        None,
-        None,
-    )
-    assert (wanted["Ethernet25/1"]["mode"], wanted["Ethernet25/1"]["allowed_vlans"]) == (None, None)
+    # Left out, not None: the modules' options with choices refuse None.
+    assert wanted["Ethernet13/1"].keys() == {"name", "owner", "description"}
+    assert wanted["Ethernet25/1"].keys() == {"name", "owner", "description"}
 
 
 def test_the_switch_has_every_vlan_that_its_ports_use() -> None:
@@ -111,6 +108,45 @@ def test_the_controller_holds_agents_cluster_allocation_and_partitions() -> None
         {"name": "alice", "cluster": "c", "size": 16, "agents": [f"p-ipum{n}" for n in range(1, 5)]}
     ]
     assert [partition["name"] for partition in controller["partitions"]] == ["train", "serve"]
+
+
+def test_a_partition_has_the_words_that_were_declared_for_it() -> None:
+    words = {
+        "gcds": 2,
+        "replicas": 4,
+        "routing": "ringswnc",
+        "gw_routing": "swring",
+        "sync_type": "pod-native-replicated-pipeline",
+        "relocatable": True,
+        "disable_auto_reset": False,
+    }
+    vpod = {**ALICE, "partitions": {"train": {"ipus": 8, **words}, "serve": {"ipus": 4}}}
+    train, serve = desired_of(alice=vpod)["vipu_controllers"]["p-poplar1"]["partitions"]
+    assert train == {"name": "train", "allocation": "alice", "size": 8, "reconfigurable": False, **words}
+    assert serve == {
+        "name": "serve",
+        "allocation": "alice",
+        "size": 4,
+        "reconfigurable": False,
+    }
+
+
+def test_a_controller_decides_what_is_not_declared_of_a_cluster() -> None:
+    changed = document(alice=ALICE)
+    del changed["clusters"]["c"]["topology"]
+    declaration = parse_declaration(changed)
+    (cluster,) = desired(declaration, place(declaration, {}))["vipu_controllers"]["p-poplar1"]["clusters"]
+    assert cluster.keys() == {"name", "agents", "ipu_link_domains"}
+
+
+def test_a_controller_is_as_strict_as_its_owner_says() -> None:
+    usual = desired_of(alice=ALICE)["vipu_controllers"]["p-poplar1"]
+    assert (usual["strict_sizes"], usual["any_replica_size"]) == (False, False)
+    changed = document(alice=ALICE)
+    changed["controllers"]["v"].update(strict_sizes=True, any_replica_size=True)
+    declaration = parse_declaration(changed)
+    controller = desired(declaration, place(declaration, {}))["vipu_controllers"]["p-poplar1"]
+    assert (controller["strict_sizes"], controller["any_replica_size"]) == (True, True)
 
 
 def test_a_secure_controller_has_the_users_with_what_is_granted_to_them_and_servers_ask_as_the_first() -> None:

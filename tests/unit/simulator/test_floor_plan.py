@@ -14,9 +14,11 @@ from podsim.floor.data_plane import dhcp_flows
 from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import facts_from, read_facts
+from podsim.floor.keys import make_keys
 from podsim.floor.machines import create_arguments
 from podsim.floor.plan import Floor, Kind, Machine, plan
 from podsim.floor.state import StateDirectory
+from podsim.floor.switch import surroundings
 
 PODS_FILE = Path(__file__).parents[3] / "inventories" / "sim_pod64" / "pods.yml"
 
@@ -34,9 +36,9 @@ def test_every_link_has_a_name_of_its_own_that_linux_takes(floor: Floor) -> None
     links = [
         *(machine.management_link for machine in floor.machines),
         *(rnic.switch_link for machine in floor.machines for rnic in machine.rnics),
-        *(name for switch in floor.switches for name in (switch.bridge, switch.dhcp_link)),
+        *(name for switch in floor.switches for name in (switch.bridge, switch.dhcp_link, switch.management_link)),
     ]
-    assert len(links) == len(set(links)) == 21 + 24 + 2
+    assert len(links) == len(set(links)) == 21 + 24 + 3
     assert all(link.startswith("ps") and len(link) <= 15 for link in links)
 
 
@@ -44,6 +46,24 @@ def test_a_cable_joins_its_rnic_to_its_port(floor: Floor) -> None:
     [rnic] = machine(floor, "pod001-ipum1").rnics
     [port] = [port for port in floor.switches[0].ports if port.name == "Ethernet9/1"]
     assert (port.link, port.mac) == (rnic.switch_link, rnic.mac) == ("pst1e9-1", "0c:42:a1:00:01:01")
+
+
+def test_a_switch_knows_what_its_cables_lead_to(floor: Floor) -> None:
+    seen = surroundings(floor.switches[0])
+    assert seen["neighbours"]["Ethernet9/1"] == {"device": "pod001-ipum1", "port": "rnic0", "mac": "0c:42:a1:00:01:01"}
+    assert seen["namespaces"]["Ethernet9/1"] == f"/run/netns/{machine(floor, 'pod001-ipum1').container}"
+    assert len(seen["neighbours"]) == len(seen["namespaces"]) == 24
+
+
+def test_ssh_knows_the_switch(floor: Floor, tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path)
+    state.create()
+    make_keys(floor, state)
+    known = state.known_hosts.read_text(encoding="ascii")
+    assert [line.split()[:2] for line in known.splitlines() if "tor" in line] == [
+        ["10.4.1.1,pod001-tor", "ssh-ed25519"]
+    ]
+    assert "Host pod001-tor\n  HostName 10.4.1.1\n  User admin\n" in state.ssh_config.read_text(encoding="ascii")
 
 
 def test_an_ipu_machine_serves_on_its_gateway_address(floor: Floor) -> None:

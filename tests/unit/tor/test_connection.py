@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ from ansible.module_utils.connection import ConnectionError as AnsibleConnection
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor import connection as connection_module
-from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
+from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender, way_to
+from ansible_collections.ipu.pod.plugins.module_utils._tor.session import CommandRefused
 
 
 class Httpapi:
@@ -35,9 +38,13 @@ class NetworkCli:
 
     def __init__(self, _socket_path: str) -> None:
         self.sent: list[str] = []
+        self.options: dict[str, Any] = {}
 
     def send_request(self, *_: Any, **__: Any) -> Any:
         raise AnsibleConnectionError("Method not found", code=-32601)
+
+    def get_option(self, name: str) -> Any:
+        return self.options[name]
 
     def get(self, command: str) -> str:
         self.sent.append(command)
@@ -102,6 +109,47 @@ def test_switch_out_of_reach_from_the_beginning(over: Any, monkeypatch: pytest.M
     monkeypatch.setattr(Httpapi, "error", AnsibleConnectionError("no route to host", code=-32603))
     with pytest.raises(DeviceError, match=r"^the switch could not be asked: no route to host$"):
         over(Httpapi)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_refused"),
+    [
+        (AnsibleConnectionError("Invalid input", code=1002), True),
+        (AnsibleConnectionError("show x\n% Invalid input\ntor#", code=-32603), True),
+        (AnsibleConnectionError("timed out, 30% done", code=-32603), False),
+    ],
+)
+def test_what_the_switch_does_not_know_is_told_from_a_lost_way(
+    over: Any, monkeypatch: pytest.MonkeyPatch, error: AnsibleConnectionError, is_refused: bool
+) -> None:
+    _, send = over(Httpapi)
+    monkeypatch.setattr(Httpapi, "error", error)
+    with pytest.raises(DeviceError) as raised:
+        send(["show x"], "json")
+    assert isinstance(raised.value, CommandRefused) == is_refused
+
+
+def test_eapi_always_takes_a_new_connection(over: Any) -> None:
+    over(Httpapi)
+    assert way_to("socket")[1]()
+
+
+@pytest.mark.parametrize(("greeting", "is_ssh"), [(b"SSH-2.0-OpenSSH", True), (b"", False), (b"HTTP/1.1", False)])
+def test_command_line_is_greeted_anew(over: Any, greeting: bytes, is_ssh: bool) -> None:
+    connection, _ = over(NetworkCli)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connection.options = {"host": "127.0.0.1", "port": server.getsockname()[1]}
+
+        def greet() -> None:
+            accepted, _address = server.accept()
+            accepted.sendall(greeting)
+            accepted.close()
+
+        greeter = threading.Thread(target=greet)
+        greeter.start()
+        assert way_to("socket")[1]() is is_ssh
+        greeter.join()
+    assert not way_to("socket")[1]()
 
 
 def test_other_connections_are_refused() -> None:

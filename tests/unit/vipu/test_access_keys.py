@@ -38,3 +38,17 @@ def test_a_failed_creation_leaves_the_earlier_file_and_says_what_may_be_lost(tmp
         AccessKeys(str(tmp_path)).receive("alice", fails)
     assert str(caught.value) == ("no answer; if user alice is there now, nobody has its key: remove it, run again")
     assert [path.name for path in tmp_path.iterdir()] == ["alice.key"]
+
+
+def test_only_the_files_that_are_missing_are_named(tmp_path: Path) -> None:
+    keys = AccessKeys(str(tmp_path))
+    keys.receive("alice", lambda: "s3cret")
+    assert keys.lost(["alice"]) == []
+    assert keys.lost(["alice", "bob"]) == [
+        f"user bob is on the controller, but {tmp_path}/bob.key is not there, and the controller never shows an access "
+        "key again; put the key there, or remove the user and run again for a new key"
+    ]
+
+
+def test_without_a_directory_no_file_is_missed() -> None:
+    assert AccessKeys(keep=True).lost(["alice"]) == []

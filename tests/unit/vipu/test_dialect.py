@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step
+from ansible_collections.ipu.pod.plugins.module_utils._pod.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import dialect, messages
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
@@ -56,6 +57,11 @@ def test_every_kind_can_be_created_listed_removed_and_read() -> None:
     known = {(command.verb, command.entity) for command in dialect.COMMANDS}
     assert {(verb, kind) for verb in ("create", "list", "remove") for kind in KINDS} <= known
     assert dialect.SHAPES.keys() == set(KINDS)
+
+
+def test_every_word_that_can_be_declared_has_a_name_in_the_published_api() -> None:
+    declarable = {"routing": ROUTINGS, "gw_routing": GW_ROUTINGS, "sync_type": SYNC_TYPES}
+    assert {field: tuple(dialect.ENUMS[field]) for field in declarable} == declarable
 
 
 def test_names_of_the_published_api_are_spelled_as_published() -> None:
@@ -171,6 +177,43 @@ def test_a_version_that_is_not_understood_is_an_error(printed: str) -> None:
     controller = Controller(lambda _argv: (0, printed, ""), "vipu-admin", "h", 1)
     with pytest.raises(DeviceError, match="`vipu-admin --server-version` printed something that is not understood"):
         controller.server_version()
+
+
+DISCOVERED = """
+Host        | Port | Network Interface | Time Since Last Seen | Agent Auto-Add ID
+---------------------------------------------------------------------------------
+ 10.2.1.1   | 8080 | eno1              | 3s                   | ag1
+ 10.2.1.2   | 8080 | eno1              | 1m2s                 | ag2
+---------------------------------------------------------------------------------
+"""
+
+
+def discovering(printed: str) -> Controller:
+    return Controller(lambda _argv: (0, printed, ""), "vipu-admin", "h", 1)
+
+
+def test_discovered_agents_are_read_from_the_documented_table() -> None:
+    assert discovering(DISCOVERED).discovered_agents() == [
+        {"name": "ag1", "host": "10.2.1.1", "port": 8080},
+        {"name": "ag2", "host": "10.2.1.2", "port": 8080},
+    ]
+    assert discovering(DISCOVERED.partition(" 10")[0]).discovered_agents() == []
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "",
+        "no agents",
+        "Host | Port\n10.2.1.1 | 8080",
+        DISCOVERED.replace("8080", "?"),
+        DISCOVERED + "ag3 | 8080",
+        DISCOVERED + "10.2.1.3 | 8080 | eno1 | up | 3s | ag3",
+    ],
+)
+def test_another_table_of_agents_is_an_error_and_not_an_empty_list(printed: str) -> None:
+    with pytest.raises(DeviceError, match="`vipu-admin discover agent` printed something that is not understood"):
+        discovering(printed).discovered_agents()
 
 
 def test_an_installation_that_tells_no_errors_tells_the_status_alone() -> None:

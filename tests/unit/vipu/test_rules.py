@@ -54,6 +54,10 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
             "agent a3: port: 70000 is no TCP port; use 1 to 65535, usually 8080",
         ),
         (
+            {"agent": [{"name": "a3", "host": "10.2.1.3", "port": 0}]},
+            "agent a3: port: 0 is no TCP port; use 1 to 65535, usually 8080",
+        ),
+        (
             {"agent": [{"name": "a3", "host": "10.2.1.1", "port": 8080}]},
             "agent a3: 10.2.1.1:8080 is already agent a1; correct the host or leave one out",
         ),
@@ -76,6 +80,10 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
             "cluster d: ipu_link_domains: 2 agents cannot be split into 3 equal IPU-Link domains; use a divisor of 2",
         ),
         (
+            {"cluster": [{"name": "d", "agents": ["a1", "a2"], "ipu_link_domains": 0}]},
+            "cluster d: ipu_link_domains: 2 agents cannot be split into 0 equal IPU-Link domains; use a divisor of 2",
+        ),
+        (
             {"cluster": [{"name": "d", "agents": [f"m{n}" for n in range(32)]}]},
             "cluster d: ipu_link_domains: 32 agents in one IPU-Link domain are more than 16; use at least 2 domains",
         ),
@@ -91,6 +99,15 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
         (
             {"allocation": [{"name": "bob", "cluster": "c", "size": 4, "agents": ["a1", "a2"]}]},
             "allocation bob: agents: 2 agents have 8 IPUs, not 4; correct the list or the size",
+        ),
+        (
+            {"allocation": [{"name": "bob", "cluster": "c", "size": 8, "agents": ["a1", "a1"]}]},
+            "allocation bob: agents: a1 is listed twice; keep one",
+        ),
+        (
+            {"allocation": [{"name": "bob", "cluster": "c", "size": 4, "agents": ["a9"]}]},
+            "allocation bob: agents names agent 'a9', which is neither on the controller nor declared; declare it "
+            "under agents or correct the name",
         ),
         (
             {"allocation": [{"name": "bob", "cluster": "c", "size": 4, "agents": ["a1"]}]},
@@ -128,6 +145,18 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
             {"partition": [{"name": "p", "allocation": "x", "size": 4}]},
             "partition p: allocation names allocation 'x', which is neither on the controller nor declared; declare it "
             "under allocations or correct the name",
+        ),
+        (
+            {"partition": [{"name": "p" * 65, "allocation": "alice", "size": 4}]},
+            f"partition '{'p' * 65}': a name has letters, digits, '.', '_' and '-', at most 64 of them",
+        ),
+        (
+            {"partition": of_alice(4, gcds=0)},
+            "partition p: gcds: 4 IPUs cannot be split into 0 equal GCDs; use a divisor of 4",
+        ),
+        (
+            {"partition": of_alice(4, replicas=0)},
+            "partition p: replicas: 4 IPUs cannot be split into 0 equal replicas; use a divisor of 4",
         ),
         (
             {"partition": of_alice(4, gcds=3)},

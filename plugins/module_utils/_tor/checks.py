@@ -1,0 +1,102 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a switch shows after a change what is expected, see `expectation`. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterator, Mapping
+
+from .._plan.converge import Refused
+from .expectation import NEW_ERRORS, PAUSES_PER_SECOND, Expectation
+from .observed import ERRORS, LLDP, MACS, PAUSE_FRAMES, VLAN_MEMBERS, Observed
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What has to hold before a change is confirmed; ``settle_within`` is how many seconds it may take to come back."""
+
+    lldp: bool = True
+    macs: bool = True
+    errors: bool = True
+    settle_within: int = 30
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands whose answers are compared."""
+        wanted = {LLDP: self.lldp, MACS: self.macs, VLAN_MEMBERS: True, ERRORS: self.errors, PAUSE_FRAMES: self.errors}
+        return [command for command, is_wanted in wanted.items() if is_wanted]
+
+    def refuse_longer_than(self, confirm_within: int) -> None:
+        """Refuse checks that could still be waiting when the switch undoes the change.
+
+        Raises:
+            Refused: with the longest time that is possible.
+        """
+        if not 0 <= self.settle_within < confirm_within:
+            raise Refused(
+                f"checks.settle_within: {self.settle_within} seconds do not fit into confirm_within; "
+                f"give 0 to {confirm_within - 1}, or a longer confirm_within"
+            )
+
+
+def missing(expected: Expectation, now: Observed) -> str | None:
+    """What is not there yet, and may still come."""
+    members = _vlans_by_port(now)
+    for found in (
+        _wrong_members(expected, members),
+        _lost_neighbours(expected, now),
+        _lost_macs(expected, now, members),
+    ):
+        for sentence in found:
+            return sentence
+    return None
+
+
+def broken(expected: Expectation, now: Observed, time: float) -> str | None:
+    """What is wrong and does not become right by waiting: errors, and a storm of pause frames."""
+    errors, pauses = now.errors or {}, now.pause_frames or {}
+    for name, before in expected.errors.items():
+        for counter, value in errors.get(name, {}).items():
+            new = value - before.get(counter, 0)
+            if new > NEW_ERRORS:
+                return f"{name} has {new} new {counter}"
+    seconds = max(time - expected.time, 1.0)
+    for name, received in expected.pauses.items():
+        rate = (pauses.get(name, {}).get("rx", received) - received) / seconds
+        if rate > PAUSES_PER_SECOND:
+            return f"{name} gets {rate:.0f} PFC frames a second, a pause storm"
+    return None
+
+
+def _vlans_by_port(now: Observed) -> dict[str, set[str]]:
+    vlans: dict[str, set[str]] = {}
+    for vlan_id, names in (now.vlan_members or {}).items():
+        for name in names:
+            vlans.setdefault(name, set()).add(vlan_id)
+    return vlans
+
+
+def _wrong_members(expected: Expectation, members: Mapping[str, set[str]]) -> Iterator[str]:
+    for name, wanted in expected.members.items():
+        lost = set(wanted) - members.get(name, set())
+        if lost:
+            yield f"{name} does not forward in VLAN {', '.join(sorted(lost, key=int))}"
+    for name, allowed in expected.at_most.items():
+        surplus = members.get(name, set()) - set(allowed)
+        if surplus:
+            yield f"{name} still forwards in VLAN {', '.join(sorted(surplus, key=int))}"
+
+
+def _lost_neighbours(expected: Expectation, now: Observed) -> Iterator[str]:
+    for entry in expected.neighbours:
+        neighbour = {"device": entry["device"], "port": entry["port"]}
+        if neighbour not in (now.neighbours or {}).get(entry["at"], []):
+            yield f"neighbour {entry['device']} is not seen at {entry['at']} any more"
+
+
+def _lost_macs(expected: Expectation, now: Observed, members: Mapping[str, set[str]]) -> Iterator[str]:
+    for entry in expected.macs:
+        learned = any(each["mac"] == entry["mac"] for name in entry["at"] for each in (now.macs or {}).get(name, []))
+        if not learned and entry.get("vlan") not in members.get(entry["at"][0], set()):
+            yield f"address {entry['mac']} is not seen at {' or '.join(entry['at'])} any more"

@@ -1,0 +1,137 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an EOS switch sees at its ports, from the JSON of its show commands: neighbours, addresses, counters. Pure.
+
+An answer of another shape is an error, never "nothing there".
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Mapping, TypeVar
+
+from .._plan.converge import DeviceError
+from .spelling import port_name
+
+Understood = TypeVar("Understood")
+Counters = Dict[str, Dict[str, int]]
+"""Port by full name to its counters by name."""
+
+LLDP = "show lldp neighbors"
+MACS = "show mac address-table"
+VLAN_MEMBERS = "show vlan"
+ERRORS = "show interfaces counters errors"
+PAUSE_FRAMES = "show priority-flow-control counters"
+ECN_MARKS = "show qos interfaces ecn counters queue"
+ALWAYS = (LLDP, MACS, VLAN_MEMBERS, ERRORS)
+COUNTERS = (PAUSE_FRAMES, ECN_MARKS)
+"""What some platforms do not have, such as a virtual EOS."""
+
+NO_ECN = "-"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a switch sees.
+
+    Attributes:
+        neighbours: port to the LLDP neighbours there, each ``{"device": system name, "port": its port}``.
+        macs: port to the dynamic entries there, each ``{"mac": lower case with colons, "vlan": ID}``.
+        vlan_members: VLAN ID as text to the ports that are in it now, as `show vlan` says.
+        errors: port to its error counters.
+        pause_frames: port to the PFC frames that it received (``rx``) and sent (``tx``).
+        ecn_marks: port to the packets marked, by queue; queues without ECN are left out.
+
+    A part that the switch was not asked for, or does not have, is None.
+    """
+
+    neighbours: dict[str, list[dict[str, str]]] | None = None
+    macs: dict[str, list[dict[str, Any]]] | None = None
+    vlan_members: dict[str, list[str]] | None = None
+    errors: Counters | None = None
+    pause_frames: Counters | None = None
+    ecn_marks: Counters | None = None
+
+
+def observed(answers: Mapping[str, str]) -> Observed:
+    """Understand the JSON answers to some of this file's commands.
+
+    Args:
+        answers: command to its answer.
+
+    Raises:
+        DeviceError: an answer is not what EOS documents; the message names the command.
+    """
+    return Observed(**{part: _understood(*command, answers) for part, command in _PARTS.items()})
+
+
+def _understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood | None:
+    if command not in answers:
+        return None
+    try:
+        return understand(json.loads(answers[command]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DeviceError(f"the answer to {command!r} is not understood: {answers[command][:200]!r}") from error
+
+
+def _neighbours(answer: Any) -> dict[str, list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = {}
+    for entry in answer["lldpNeighbors"]:
+        neighbour = {"device": str(entry["neighborDevice"]), "port": str(entry["neighborPort"])}
+        found.setdefault(_port(entry["port"]), []).append(neighbour)
+    return found
+
+
+def _macs(answer: Any) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in answer["unicastTable"]["tableEntries"]:
+        if entry["entryType"] == "dynamic":
+            learned = {"mac": str(entry["macAddress"]).lower(), "vlan": int(entry["vlanId"])}
+            found.setdefault(_port(entry["interface"]), []).append(learned)
+    return found
+
+
+def _vlan_members(answer: Any) -> dict[str, list[str]]:
+    return {vlan_id: [_port(name) for name in vlan["interfaces"]] for vlan_id, vlan in answer["vlans"].items()}
+
+
+def _errors(answer: Any) -> Counters:
+    return {
+        _port(name): {counter: int(value) for counter, value in counters.items()}
+        for name, counters in answer["interfaceErrorCounters"].items()
+    }
+
+
+def _pause_frames(answer: Any) -> Counters:
+    return {
+        _port(name): {"rx": int(counters["rxFrames"]), "tx": int(counters["txFrames"])}
+        for name, counters in answer["interfaceCounters"].items()
+    }
+
+
+def _ecn_marks(answer: Any) -> Counters:
+    return {
+        _port(name): {
+            queue: int(marked) for queue, marked in counters["queueCounters"].items() if str(marked) != NO_ECN
+        }
+        for name, counters in answer["intfQueueCounters"].items()
+    }
+
+
+def _port(name: str) -> str:
+    """The full name; what is no port of ours (Cpu, Vxlan1, Router) keeps the switch's own."""
+    try:
+        return port_name(name)
+    except ValueError:
+        return name
+
+
+_PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "neighbours": (LLDP, _neighbours),
+    "macs": (MACS, _macs),
+    "vlan_members": (VLAN_MEMBERS, _vlan_members),
+    "errors": (ERRORS, _errors),
+    "pause_frames": (PAUSE_FRAMES, _pause_frames),
+    "ecn_marks": (ECN_MARKS, _ecn_marks),
+}

@@ -1,0 +1,66 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes on at a switch right before a change: open sessions, and what is seen at the ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from .checks import Checks
+from .observed import Observed, observed
+from .session import SESSIONS, WITH_TIMER, Send, ask, pending_sessions
+from .session_name import is_gone, owner_of
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What goes on at a switch.
+
+    Attributes:
+        sessions: that are open or wait for their confirmation, each with its state.
+        left_over: those of them that a run of ours opened, and can neither use nor close any more.
+        seen: what is seen at the ports.
+        time: of that, in seconds.
+        commands: what this switch answers, of what was asked.
+        reachable: whether the switch takes new connections.
+    """
+
+    sessions: dict[str, str]
+    left_over: list[str]
+    seen: Observed
+    time: float
+    commands: list[str]
+    reachable: bool
+
+    @property
+    def busy(self) -> dict[str, str]:
+        """The sessions that somebody still needs."""
+        return {name: state for name, state in self.sessions.items() if name not in self.left_over}
+
+
+UNSEEN = Surroundings({}, [], Observed(), 0.0, [], reachable=False)
+"""Where nobody has looked, because nothing is to be changed."""
+
+
+def look_around(
+    send: Send, checks: Checks, host: str, now: Callable[[], float], reachable: Callable[[], bool]
+) -> Surroundings:
+    """Look at a switch, in one request if it knows all commands.
+
+    Args:
+        send: the way to the switch.
+        checks: what is to be compared later.
+        host: this one, as in the names of our sessions.
+        now: the time in seconds.
+        reachable: whether the switch takes new connections.
+    """
+    answers = ask(send, [SESSIONS], checks.commands)
+    sessions = pending_sessions(answers.pop(SESSIONS))
+    left_over = [name for name, state in sessions.items() if state != WITH_TIMER and _is_left_over(name, host, now())]
+    return Surroundings(sessions, left_over, observed(answers), now(), list(answers), reachable())
+
+
+def _is_left_over(session: str, host: str, now: float) -> bool:
+    owner = owner_of(session)
+    return owner is not None and is_gone(owner, host, now)

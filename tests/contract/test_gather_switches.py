@@ -1,0 +1,73 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""playbooks/gather.yml with a switch that was configured by hand: nothing is planned from the pods.yml it writes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from .tor_playbooks import PROGRAMS, ROOT, Tor, running_tor
+
+USER_PORT, ADMIN_PORT = 18190, 18191
+DOCUMENT: dict[str, Any] = {
+    "plugin": "ipu.pod.pods",
+    "schema": 1,
+    "pods": {"p": {"model": "bow-pod64", "tor": {"address": "127.0.0.1"}}},
+    "controllers": {"v": {"address": "127.0.0.2", "user_port": USER_PORT, "admin_port": ADMIN_PORT}},
+}
+BY_HAND = [
+    "configure",
+    *("vlan 100", "name rnics", "vlan 300", "name storage"),
+    *(
+        line
+        for number in range(9, 25)
+        for line in (f"interface Ethernet{number}/1", "switchport access vlan 100", "mtu 9000")
+    ),
+    *("interface Ethernet9/1", "description the first one"),
+    *("interface Ethernet30/1", "switchport access vlan 300", "description filer"),
+    *("interface Ethernet31/1", "no switchport"),
+    *("interface Ethernet1/1", "switchport mode trunk", "description to the spine"),
+]
+
+
+@pytest.fixture
+def rack(tmp_path: Path) -> Iterator[Tor]:
+    """A switch that was configured by hand, and an empty V-IPU controller."""
+    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=tmp_path, check=True, capture_output=True)
+    ports = ["--user-port", str(USER_PORT), "--admin-port", str(ADMIN_PORT), "--metrics-port", "0"]
+    command = [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports]
+    controller = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert controller.stdout
+    assert controller.stdout.readline().startswith("vipu-server")
+    with running_tor(tmp_path) as tor:
+        tor.declare(DOCUMENT)
+        local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        (tor.inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(local))
+        tor.type(*BY_HAND)
+        yield tor
+    controller.terminate()
+    controller.wait(10)
+    controller.stdout.close()
+
+
+def test_gather_writes_what_keeps_a_switch_as_it_is(rack: Tor) -> None:
+    before = (rack.directory / "running-config").read_text()
+    done = rack.playbook(ROOT / "playbooks" / "gather.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    gathered = yaml.safe_load((rack.directory / "gathered" / "pods.yml").read_text())
+    pod = gathered["pods"]["p"]
+    assert pod["rnic"] == {"vlan": 100, "vlan_name": "rnics"}
+    assert pod["vlans"] == {"storage": 300}
+    assert (pod["tor"]["address"], pod["tor"]["mtu"]) == ("127.0.0.1", 9000)
+    assert pod["tor"]["ports"]["Ethernet9/1"] == {"description": "the first one"}
+    assert pod["tor"]["ports"]["Ethernet30/1"] == {"description": "filer", "vlan": "storage"}
+    # Ports of the data centre, and a routed port that nobody declared, are not ours to say.
+    assert pod["tor"]["ports"].keys().isdisjoint({"Ethernet1/1", "Ethernet31/1"})
+    assert (rack.directory / "running-config").read_text() == before

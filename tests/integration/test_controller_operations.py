@@ -1,0 +1,156 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The V-IPU controller in use on the simulated POD64: on a server, by two at once, restored, discovering, upgraded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+import yaml
+
+from podsim.vipu.archive import write_archive
+
+INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
+STATE = Path(__file__).resolve().parents[2] / "build" / "podsim"
+MACHINES = {f"pod001-ipum{n}": f"10.2.1.{n}" for n in range(1, 17)}
+
+# Stands in front of vipu-admin and holds `create cluster` back until somebody opens the gate.
+GATE = """#!/bin/sh
+case "$*" in *"create cluster"*) touch /run/at-the-gate; read -r _ < /run/gate;; esac
+exec /usr/local/bin/vipu-admin "$@"
+"""
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def changes(run: Any) -> list[tuple[str, str]]:
+    return sorted((host, task) for host, task, result in run.tasks if result.get("changed"))
+
+
+@pytest.fixture
+def on_a_server(tmp_path: Path) -> Path:
+    """The simulated pod with its controller on a Poplar server."""
+    document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    document["controllers"]["ctrl001"] = {"host": "pod001-poplar1"}
+    (tmp_path / "pods.yml").write_text(yaml.safe_dump(document))
+    (tmp_path / "group_vars").symlink_to(INVENTORY / "group_vars")
+    return tmp_path
+
+
+def test_the_controller_can_be_on_a_poplar_server(fresh_pod: Any, on_a_server: Path) -> None:
+    options = ("-e", f"podsim_state={STATE}")
+    foretold = fresh_pod.playbook("site", "--check", *options, inventory=on_a_server)
+    assert (foretold.code, foretold.messages) == (0, "")
+    run = fresh_pod.playbook("site", *options, inventory=on_a_server)
+    assert (run.code, run.messages) == (0, "")
+    assert changes(foretold) == changes(run)
+    assert fresh_pod.held("partitions", "pod001-poplar1") == ["serve", "train"]
+    assert "train" in fresh_pod.inside("pod001-poplar4", "vipu list partitions")
+    again = fresh_pod.playbook("site", *options, inventory=on_a_server)
+    assert (again.code, changes(again)) == (0, [])
+    fresh_pod.forget_the_controller("pod001-poplar1")
+
+
+def test_of_two_runs_at_once_one_stops_with_the_name_of_the_other(fresh_pod: Any) -> None:
+    fresh_pod.forget_the_controller()
+    fresh_pod.inside(
+        "ctrl001",
+        f"mkfifo /run/gate; cat > /usr/local/sbin/vipu-admin << 'END'\n{GATE}END\nchmod 755 /usr/local/sbin/vipu-admin",
+    )
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(fresh_pod.playbook, "vipu_controllers")
+        wait_for(lambda: "there" in fresh_pod.inside("ctrl001", "test ! -e /run/at-the-gate || echo there"))
+        second = fresh_pod.playbook("vipu_controllers")
+        meanwhile = {kind: fresh_pod.held(kind) for kind in ("agents", "clusters", "allocations", "partitions")}
+        fresh_pod.inside("ctrl001", "rm /usr/local/sbin/vipu-admin; echo > /run/gate; rm /run/gate /run/at-the-gate")
+        completed = first.result()
+    assert second.code != 0
+    assert "of root on ctrl001, since " in second.messages
+    assert "for ipu.pod.vipu_state, is changing this V-IPU controller; run again when it is done" in second.messages
+    assert meanwhile == {"agents": sorted(MACHINES), "clusters": [], "allocations": [], "partitions": []}
+    assert (completed.code, completed.messages) == (0, "")
+    assert fresh_pod.held("agents") == sorted(MACHINES)
+    assert [fresh_pod.held(kind) for kind in ("clusters", "allocations")] == [["c001"], ["demo"]]
+    assert fresh_pod.held("partitions") == ["serve", "train"]
+    again = fresh_pod.playbook("vipu_controllers")
+    assert (again.code, changes(again)) == (0, [])
+
+
+def test_a_confirmed_restore_brings_the_old_state_back(fresh_pod: Any) -> None:
+    assert fresh_pod.playbook("site").code == 0
+    fresh_pod.inside("ctrl001", "/usr/local/sbin/vipu-backup")
+    backup = fresh_pod.inside("ctrl001", "ls /var/lib/vipu/backups | tail -n 1").strip()
+    fresh_pod.inside(
+        "ctrl001", "vipu-admin remove partition serve && vipu-admin create partition tenants --size 8 --allocation demo"
+    )
+    options = ("-l", "ctrl001", "-e", f"vipu_controller_restore={backup}")
+    shown = fresh_pod.playbook("restore", *options)
+    assert shown.code != 0
+    assert "Nothing has been touched." in shown.messages
+    assert fresh_pod.held("partitions") == ["tenants", "train"]
+
+    restored = fresh_pod.playbook("restore", *options, "-e", "vipu_controller_restore_confirmed=true")
+    assert (restored.code, restored.messages) == (0, "")
+    (said,) = [result["msg"] for _, task, result in restored.tasks if task.endswith("Show it")]
+    assert "partitions serve: only in the backup; would come back" in said
+    assert "partitions tenants: only on the controller; would be forgotten" in said
+    assert any(
+        sentence.startswith("partition tenants: held by ") and sentence.endswith("its IPUs would seem free")
+        for sentence in said
+    )
+    assert fresh_pod.held("partitions") == ["serve", "train"]
+    after = fresh_pod.playbook("site")
+    assert (after.code, after.messages, changes(after)) == (0, "", [])
+    # The state before the restore is not lost, either.
+    kept = fresh_pod.inside("ctrl001", "grep -l '\"tenants\"' /var/lib/vipu/backups/*.json")
+    assert kept.strip()
+
+
+def test_a_controller_that_listens_finds_the_machines_of_the_floor(fresh_pod: Any) -> None:
+    listens = ("-e", '{"vipu_controller_autodiscovery_interfaces": ["eth0"]}')
+    run = fresh_pod.playbook("vipu_controllers", *listens)
+    assert (run.code, run.messages) == (0, "")
+    wait_for(lambda: fresh_pod.inside("ctrl001", "vipu-admin discover agent").count("| eth0") == len(MACHINES))
+    found = fresh_pod.module("ctrl001", "vipu_info", discovered_agents=True)
+    discovered = {agent["name"]: agent["host"] for agent in found["discovered_agents"]}
+    assert discovered == MACHINES == {name: fields["host"] for name, fields in found["agents"].items()}
+    # What was found is what pods.yml derived, so registering it changes nothing.
+    assert not fresh_pod.module("ctrl001", "vipu_agent", agents=found["discovered_agents"])["changed"]
+    again = fresh_pod.playbook("vipu_controllers", *listens)
+    assert (again.code, changes(again)) == (0, [])
+
+
+def test_the_controller_exports_its_metrics(fresh_pod: Any) -> None:
+    assert fresh_pod.held("agents") == sorted(MACHINES)
+    with urlopen("http://10.3.1.200:2113/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    assert {"vipu_agents 16", "vipu_agents_up 16", 'vipu_partitions{state="ACTIVE"} 2', "# EOF"} <= set(lines)
+
+
+def test_a_release_from_the_vendors_archive_has_to_be_that_of_the_agents(fresh_pod: Any, tmp_path: Path) -> None:
+    runs = {}
+    for release in ("1.17.0", "1.18.0"):
+        write_archive(tmp_path / f"{release}.tar.gz", release)
+        options = ("-e", f"vipu_controller_archive={tmp_path}/{release}.tar.gz vipu_controller_release={release}")
+        runs[release] = fresh_pod.playbook("vipu_controllers", *options)
+    assert runs["1.17.0"].code != 0
+    assert "Agents of another V-IPU release than the controller's 1.17.0: pod001-ipum1 has 1.18.0, " in (
+        runs["1.17.0"].messages
+    )
+    assert (runs["1.18.0"].code, runs["1.18.0"].messages) == (0, "")
+    assert fresh_pod.inside("ctrl001", "ls /opt/gc").split() == ["vipu-1.17.0", "vipu-1.18.0"]
+    assert "1.18.0" in fresh_pod.inside("ctrl001", "readlink /usr/local/bin/vipu-admin")
+    assert fresh_pod.held("partitions") == ["serve", "train"]
+    again = fresh_pod.playbook("vipu_controllers", *options)
+    assert (again.code, changes(again)) == (0, [])

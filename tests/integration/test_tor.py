@@ -1,0 +1,105 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ToR of the simulated POD64 after site.yml: lossless RoCE, a canary, cables."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+INVENTORY = PROJECT / "inventories" / "sim_pod64"
+STATE = PROJECT / "build" / "podsim"
+RNIC_PORTS = [*range(9, 26), 27, 29, 31]
+
+
+@pytest.fixture(scope="module")
+def pod(fresh_pod: Any) -> Any:
+    """The pod after site.yml."""
+    run = fresh_pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return fresh_pod
+
+
+def inventory(folder: Path, **words: Any) -> Path:
+    """The simulated pod's inventory with some other words for its pod."""
+    document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    document["pods"]["pod001"].update(words)
+    (folder / "pods.yml").write_text(yaml.safe_dump(document))
+    (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
+    return folder
+
+
+def options() -> tuple[str, ...]:
+    return ("-e", f"podsim_state={STATE}")
+
+
+def sessions() -> list[str]:
+    """The sessions that the ToR was told to confirm, in order."""
+    log = (STATE / "switches" / "pod001-tor" / "requests.log").read_text().splitlines()
+    commands = [command for line in log for command in json.loads(line)["commands"]]
+    return [
+        command.split()[2] for command in commands if command.startswith("configure session ") and "commit" in command
+    ]
+
+
+def test_one_line_makes_roce_lossless_on_every_rnic_port_and_packets_still_pass(pod: Any) -> None:
+    config = pod.switch("show running-config")[1]["output"]
+    blocks = config.split("\n!\n")
+    have = [block.splitlines()[0] for block in blocks if "service-profile ROCE" in block]
+    assert have == [f"interface Ethernet{number}/1" for number in RNIC_PORTS]
+    assert pod.playbook("verify").code == 0
+
+
+def test_a_canary_is_changed_and_confirmed_before_the_others(pod: Any, tmp_path: Path) -> None:
+    tor = {"mtu": 9100, "roce": "reference", "canary": ["pod001-ipum16"]}
+    run = pod.playbook("tor_switches", *options(), inventory=inventory(tmp_path, tor=tor))
+    assert (run.code, run.messages) == (0, "")
+    first, second = sessions()[-2:]
+    assert first == f"{second}_canary"
+    assert pod.playbook("site").code == 0
+
+
+def test_the_cables_are_as_declared(pod: Any) -> None:
+    run = pod.playbook("cabling")
+    assert (run.code, run.messages) == (0, "")
+    rows = next(result["cabling"] for _, _, result in run.tasks if "cabling" in result)
+    assert {row["verdict"] for row in rows if row["declared"].startswith("pod001-ipum")} == {"right"}
+
+
+def test_a_cable_that_is_not_as_declared_is_named(pod: Any, tmp_path: Path) -> None:
+    swapped = {"pod001-ipum3": {"switch_port": "Et12"}, "pod001-ipum4": {"switch_port": "Et11"}}
+    run = pod.playbook("cabling", *options(), inventory=inventory(tmp_path, overrides=swapped))
+    assert run.code != 0
+    assert "Ethernet11/1 has pod001-ipum3, but pods.yml says pod001-ipum4" in run.messages
+
+
+def answers(pod: Any) -> bool:
+    """Whether the first IPU-Machine answers a server of its vPOD."""
+    return "yes" in pod.inside("pod001-poplar1", "ping -c 1 -W 1 10.5.1.1 >/dev/null && echo yes || echo no")
+
+
+def test_a_change_that_nobody_confirms_is_gone_again_from_configuration_and_data_plane(pod: Any) -> None:
+    before = pod.switch("show running-config")[1]["output"]
+    assert answers(pod)
+    lost = pod.module(
+        "pod001-tor",
+        "tor_switch",
+        vlans=[{"vlan_id": 999}],
+        ports=[{"name": "Et9/1", "vlan": 999}],
+        confirm=False,
+        confirm_within=10,
+        checks={"settle_within": 5},
+    )
+    committed = time.monotonic()
+    assert lost["pending"]["session"] == lost["session"]
+    assert not answers(pod)
+    while (now := pod.switch("show running-config")[1]["output"]) != before and time.monotonic() < committed + 30:
+        time.sleep(1)
+    assert now == before
+    assert answers(pod)
