@@ -146,18 +146,27 @@ class Bed:
             time.sleep(1)
 
     @contextlib.contextmanager
-    def wire(self, port: str, expression: str) -> Iterator[list[str]]:
-        """What passes a switch's port in the meantime: tcpdump's lines with link-level headers."""
-        tcpdump = ["ip", "netns", "exec", DATA_PLANE, "tcpdump", "--immediate-mode", "-lnei", port, expression]
+    def wire(self, port: str, protocol: str, frames: int) -> Iterator[list[str]]:
+        """The next frames of a protocol, tagged or not, that pass a switch's port, as tcpdump prints them."""
+        tcpdump = [
+            "tcpdump",
+            "--immediate-mode",
+            "-nei",
+            port,
+            "-c",
+            str(frames),
+            f"{protocol} or (vlan and {protocol})",
+        ]
+        command = ["timeout", str(PATIENCE), "ip", "netns", "exec", DATA_PLANE, *tcpdump]
         seen: list[str] = []
-        with subprocess.Popen(tcpdump, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             assert process.stdout
             assert process.stderr
             while "listening on" not in (line := process.stderr.readline()):
                 assert line, "tcpdump did not start"
             yield seen
-            process.terminate()
-            seen += process.stdout.read().split("\n")[:-1]
+            seen += process.stdout.read().splitlines()
+            assert len(seen) == frames
 
 
 def podsim(*arguments: str) -> None:

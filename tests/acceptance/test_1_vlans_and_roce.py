@@ -65,18 +65,12 @@ def tags(frames: list[str]) -> set[str]:
     return {vlan for frame in frames for vlan in re.findall(r" vlan (\d+)", frame)}
 
 
-def test_frames_are_tagged_on_the_wire(bed: Any, one: Any) -> None:
-    with bed.wire(PORT, "vlan and icmp") as seen:
+def test_every_frame_is_tagged_on_the_wire(bed: Any, one: Any) -> None:
+    with bed.wire(PORT, "icmp", frames=8) as seen:
         one.check_output(ping("10.5.1.102"))
         one.check_output(ping("10.6.1.102"))
     assert all("ethertype 802.1Q (0x8100)" in frame for frame in seen)
     assert tags(seen) == {"101", "300"}
-
-
-def test_nothing_leaves_untagged(bed: Any, one: Any) -> None:
-    with bed.wire(PORT, "not vlan and ip") as seen:
-        one.check_output(ping("10.5.1.102"))
-    assert seen == []
 
 
 @pytest.mark.parametrize("address", ["10.5.1.102", "10.5.1.112", "10.5.1.1"])
@@ -105,9 +99,9 @@ def test_a_machine_of_another_vlan_does_not_answer(bed: Any, one: Any) -> None:
 @pytest.mark.usefixtures("rdma")
 def test_roce_goes_over_the_vlan(bed: Any, one: Any, two: Any) -> None:
     two.check_output("systemd-run --quiet --collect --unit rping-server rping -s -a 10.5.1.102 -C 5")
-    with bed.wire(PORT, "vlan and udp port 4791") as seen:
+    with bed.wire(PORT, "udp port 4791", frames=10) as seen:
         one.check_output("rping -c -a 10.5.1.102 -C 5 -v")
-    assert len(seen) > 10
+    assert all("ethertype 802.1Q (0x8100)" in frame for frame in seen)
     assert tags(seen) == {"101"}
 
 

@@ -23,22 +23,21 @@ def cut_off(number: int) -> list[dict[str, Any]]:
     ]
 
 
-def settings(server: Any) -> tuple[str, str]:
+def settings(server: Any) -> tuple[list[str], str]:
     """What runs and what is kept, of all RNICs."""
     running = server.check_output("ip -brief link show type vlan; ip -brief -4 address show | grep rnic")
-    kept = server.check_output(
-        "find /etc/systemd /etc/netplan /etc/NetworkManager -name '*ipu*' | sort | xargs grep -rs ''"
-    )
-    return re.sub(r" +", " ", running), kept
+    folders = "/etc/systemd/network /etc/netplan /etc/NetworkManager"
+    kept = server.check_output(f"find {folders} -type f | sort | xargs grep -s ''")
+    return sorted(re.sub(" +", " ", line) for line in running.splitlines()), kept
 
 
 @pytest.fixture(scope="module", name="before")
-def _before(bed: Any) -> dict[str, tuple[str, str]]:
+def _before(bed: Any) -> dict[str, tuple[list[str], str]]:
     return {name: settings(bed.server(name)) for name in ("pod001-poplar1", "pod001-poplar2")}
 
 
 @pytest.fixture(scope="module", name="outcome", autouse=True)
-def _outcome(bed: Any, before: dict[str, tuple[str, str]]) -> Any:
+def _outcome(bed: Any, before: dict[str, tuple[list[str], str]]) -> Any:
     """Both servers are cut off at once: one control node waits for its server, the other one dies."""
     first, second = before
     boot = bed.server(second).check_output("cat /proc/sys/kernel/random/boot_id")
@@ -59,7 +58,7 @@ def test_the_report_says_that_the_server_has_undone_it(outcome: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["pod001-poplar1", "pod001-poplar2"])
-def test_the_old_settings_run_and_are_kept(bed: Any, before: dict[str, tuple[str, str]], name: str) -> None:
+def test_the_old_settings_run_and_are_kept(bed: Any, before: dict[str, tuple[list[str], str]], name: str) -> None:
     assert settings(bed.server(name)) == before[name]
 
 

@@ -82,7 +82,7 @@ class Client:
         rdma_devices = self._sysfs.rdma_devices()
         return Uses(
             mounts=[(mount, self._way_to(mount)) for mount in mounts_from(mounts.content if mounts else "")],
-            netdevs=netdevs_from(self._asked(["rdma", "-json", "link", "show"]) or "") if rdma_devices else {},
+            netdevs=netdevs_from(self._asked(["rdma", "-j", "link", "show"]) or "") if rdma_devices else {},
             queue_pairs=self._queue_pairs() if rdma_devices else (),
             functions=[used for device in links for used in self._used_functions(device)],
         )
@@ -198,7 +198,7 @@ class Client:
         return route_device_from(self._asked(["ip", "-json", "route", "get", mount.address]) or "")
 
     def _queue_pairs(self) -> Sequence[QueuePair] | None:
-        answer = self._asked(["rdma", "-json", "resource", "show", "qp"])
+        answer = self._asked(["rdma", "-j", "resource", "show", "qp"])
         return None if answer is None else queue_pairs_from(answer)
 
     def _asked(self, argv: list[str]) -> str | None:

@@ -105,19 +105,19 @@ def route_device_from(output: str) -> str | None:
 
 
 def netdevs_from(output: str) -> dict[str, str | None]:
-    """The network device per RDMA device in the output of ``rdma -json link show``."""
-    return {link["ifname"]: link.get("netdev") for link in _list("rdma -json link show", output) if "ifname" in link}
+    """The network device per RDMA device in the output of ``rdma -j link show``."""
+    return {link["ifname"]: link.get("netdev") for link in _list("rdma -j link show", output) if "ifname" in link}
 
 
 def queue_pairs_from(output: str) -> list[QueuePair]:
-    """The queue pairs in the output of ``rdma -json resource show qp`` that are not the kernel's own for management."""
-    pairs = _list("rdma -json resource show qp", output)
+    """The queue pairs in the output of ``rdma -j resource show qp`` that are not the kernel's own for management."""
+    pairs = _list("rdma -j resource show qp", output)
     try:
         return [
             QueuePair(pair["ifname"], pair["lqpn"], _user(pair)) for pair in pairs if pair["type"] not in _KERNELS_OWN
         ]
     except KeyError as error:
-        raise DeviceError(f"rdma -json resource show qp: a queue pair without {error}") from error
+        raise DeviceError(f"rdma -j resource show qp: a queue pair without {error}") from error
 
 
 def _user(pair: Mapping[str, Any]) -> str:

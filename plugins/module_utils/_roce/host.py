@@ -134,7 +134,7 @@ class Host:
 
     def _rdma_devices(self) -> dict[str, tuple[str, int]]:
         try:
-            status, output, _errors = self._programs.attempt(["rdma", "-json", "link", "show"])
+            status, output, _errors = self._programs.attempt(["rdma", "-j", "link", "show"])
         except DeviceError:
             return {}
         # Without RDMA drivers it fails, which is an answer, too.

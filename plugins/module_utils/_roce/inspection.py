@@ -76,7 +76,7 @@ class Inspection:
         listing = self._ask("ip", "-details", "-json", "address", "show")
         if listing is None:
             raise DeviceError("ip -details -json address show failed; install iproute2 on this server")
-        rdma = rdma_devices_from(self._ask("rdma", "-json", "link", "show"))
+        rdma = rdma_devices_from(self._ask("rdma", "-j", "link", "show"))
         return [self._nic(link, rdma.get(link.device)) for link in nics_of(links_from(listing))]
 
     def _nic(self, link: Link, rdma: tuple[str, int] | None) -> dict[str, Any]:

@@ -41,14 +41,14 @@ class Server:
 
 
 def rdma_devices_from(answer: str | None) -> dict[str, tuple[str, int]]:
-    """RDMA device and port by network device, from ``rdma -json link show``; None where there is no RDMA."""
+    """RDMA device and port by network device, from ``rdma -j link show``; None where there is no RDMA."""
     if not answer or not answer.strip():
         return {}
     try:
         links = json.loads(answer)
         return {link["netdev"]: (link["ifname"], link["port"]) for link in links if "netdev" in link}
     except (KeyError, TypeError, ValueError) as error:
-        raise DeviceError(f"rdma -json link show: unknown answer: {error!r}") from error
+        raise DeviceError(f"rdma -j link show: unknown answer: {error!r}") from error
 
 
 def nics_of(links: Mapping[str, Link]) -> list[Link]:

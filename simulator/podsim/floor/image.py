@@ -90,7 +90,7 @@ def build_image(podman: Podman, state: StateDirectory) -> None:
     )
     try:
         install_debian(archive, PACKAGES, root_files(CONTAINER_FILES), hooks, state)
-        if earlier := podman.images(NAME):
+        if earlier := podman.images(NAME, "containers=false"):
             podman.run("image", "rm", *earlier)
         podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag())
     finally:

@@ -51,9 +51,10 @@ class Podman:
         # Podman refuses a file that is not there, and `down` also removes what a deleted state directory left.
         return run("podman", *arguments, environment={"CONTAINERS_CONF": str(conf)} if conf.exists() else {})
 
-    def images(self, name: str) -> list[str]:
-        """The ids of the images of this name, with or without a tag."""
-        return self.run("image", "list", "--quiet", "--filter", f"reference={name}").split()
+    def images(self, name: str, *filters: str) -> list[str]:
+        """The ids of the images of this name, with or without a tag, as far as podman's filters let them through."""
+        options = (f"--filter={each}" for each in (f"reference={name}", *filters))
+        return self.run("image", "list", "--quiet", *options).split()
 
     def containers(self) -> dict[str, str]:
         """The state of each container of this pod, such as `running` or `exited`, by name."""

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""rdma of iproute2, `-json link show` only. Whatever else is asked goes to the real program."""
+"""rdma of iproute2, `-j link show` only. Whatever else is asked goes to the real program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podsim.nic.reply import Reply
 
 def run(nics: Nics, arguments: list[str]) -> Reply | None:
     """Run the tool; None where the real program has to answer."""
-    if arguments not in (["-j", "link", "show"], ["-json", "link", "show"]) or not nics.ports:
+    if arguments != ["-j", "link", "show"] or not nics.ports:
         return None
     links = [
         {

@@ -149,8 +149,8 @@ class TinyServer:
         if self.queue_pairs is None:
             raise FileNotFoundError(2, "No such file or directory", "rdma")
         answers = {
-            ("-json", "link", "show"): self.rdma_links,
-            ("-json", "resource", "show", "qp"): self.queue_pairs,
+            ("-j", "link", "show"): self.rdma_links,
+            ("-j", "resource", "show", "qp"): self.queue_pairs,
         }
         return json.dumps(answers[tuple(words)])
 

@@ -53,7 +53,7 @@ def test_replace_stumbles_over_a_mapping_that_the_driver_dropped(nics: Nics) -> 
 
 
 def test_rdma_devices_are_numbered_by_name(nics: Nics) -> None:
-    links = json.loads(done(nics, "rdma -json link show").output)
+    links = json.loads(done(nics, "rdma -j link show").output)
     assert [(link["ifname"], link["netdev"]) for link in links] == [("mlx5_0", "rnic0"), ("mlx5_1", "rnic1")]
     assert done(nics, "cma_roce_mode -d mlx5_1 -p 1 -m 1").output == "IB/RoCE v1\n"
     assert done(nics, "cma_roce_tos -d mlx5_1 -t 106").output == "106\n"
