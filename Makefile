@@ -119,6 +119,11 @@ integration: setup ## site.yml on the simulated pod: check against apply, refusa
 molecule: setup ## Scenarios on the simulated pod
 	@molecule --base-config molecule/config.yml test --all
 
+.PHONY: acceptance
+acceptance: prerequisites ## 802.1Q, bonds, RoCE and undone changes on real kernels, in two virtual machines
+	@$(PODSIM) prerequisites --install --virtual-machines
+	@python -m pytest tests/acceptance
+
 .PHONY: bench
 bench: setup ## Benchmarks: a table, and build/bench.json
 	@python tests/tools/bench.py

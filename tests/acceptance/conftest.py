@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -134,7 +135,10 @@ class Bed:
     def wait_for_boot(self, server: str, before: str) -> None:
         """Wait until a server has booted again after the boot `before`, and all its services have started."""
         ready = f'[ "$(cat /proc/sys/kernel/random/boot_id)" != {before} ] && systemctl is-system-running --wait'
-        self.until(lambda: self.server(server).run(ready).rc == 0, f"{server} has not booted")
+        ssh = ["ssh", "-F", str(STATE / "ssh_config"), "-o", "ConnectTimeout=5", server, ready]
+        self.until(
+            lambda: subprocess.run(ssh, capture_output=True, check=False).returncode == 0, f"{server} has not booted"
+        )
 
     @staticmethod
     def until(condition: Callable[[], bool], failure: str) -> None:
@@ -177,8 +181,8 @@ def podsim(*arguments: str) -> None:
 
 @pytest.fixture(scope="session", name="bed")
 def _bed() -> Iterator[Bed]:
-    if os.geteuid() != 0 or shutil.which("qemu-system-x86_64") is None:
-        pytest.skip("virtual machines need root and QEMU on an x86-64 host; run: make prerequisites")
+    if os.geteuid() != 0 or platform.machine() != "x86_64" or shutil.which("qemu-system-x86_64") is None:
+        pytest.skip("virtual machines need root and QEMU on an x86-64 host; run: make acceptance")
     podsim("down")
     podsim("up", str(INVENTORY / "pods.yml"))
     yield Bed()

@@ -27,7 +27,7 @@ def settings(server: Any) -> tuple[list[str], str]:
     """What runs and what is kept, of all RNICs."""
     running = server.check_output("ip -brief link show type vlan; ip -brief -4 address show | grep rnic")
     folders = "/etc/systemd/network /etc/netplan /etc/NetworkManager"
-    kept = server.check_output(f"find {folders} -type f | sort | xargs grep -s ''")
+    kept = server.check_output(f"find {folders} -type f ! -name '.*' | sort | xargs grep -s ''")
     return sorted(re.sub(" +", " ", line) for line in running.splitlines()), kept
 
 

@@ -23,7 +23,8 @@ def _one(bed: Any) -> Any:
 def test_the_tenants_vlan_is_on_the_bond(bed: Any, one: Any) -> None:
     assert sorted(one.check_output("cat /sys/class/net/bond0/bonding/slaves").split()) == ["rnic0", "rnic1"]
     assert not one.file("/sys/class/net/rnic0.101").exists
-    assert bed.answers("pod001-ipum1", "10.5.1.101")
+    # The bond has a MAC of its own, which the machine has to learn first.
+    bed.until(lambda: bed.answers("pod001-ipum1", "10.5.1.101"), "nothing answers on the bond")
 
 
 def test_the_bond_takes_jumbo_frames(one: Any) -> None:

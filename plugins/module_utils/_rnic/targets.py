@@ -214,7 +214,7 @@ def _wins_over_ours(used: str, interface: Interface, backend: Backend) -> bool:
 
 
 def _refuse_addresses_of_others(server: Server, interfaces: Sequence[Interface], devices: Mapping[str, str]) -> None:
-    declared = {devices[interface.name] for interface in interfaces if interface.addresses is not None}
+    declared = {devices[i.name] for i in interfaces if i.addresses is not None or i.absent}
     for interface in interfaces:
         ips = {address.split("/")[0] for address in interface.addresses or ()}
         for link in server.links.values():
