@@ -128,7 +128,7 @@ def test_cabling_shows_a_table_and_is_content_with_what_it_cannot_see(tor: Tor) 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "- Ethernet9/1   p-ipum1    p-ipum1   right\n" in done.stdout
     assert "- Ethernet25/1  p-poplar1  -         missing\n" in done.stdout
-    assert "Nothing was seen of p-poplar1." in " ".join(done.stdout.split())
+    assert "Nothing was seen at Ethernet25/1, Ethernet26/1. Devices" in " ".join(done.stdout.split())
 
 
 def test_cabling_fails_on_swapped_cables_and_names_them(tor: Tor) -> None:
