@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -86,7 +87,12 @@ class Play:
 
     def kill(self) -> None:
         """As if the control node had lost its power; what it has started on the server goes on."""
-        self.process.kill()
+        family = [self.process.pid]
+        # Ansible's workers are in sessions of their own, and outlive their parent.
+        for process in family:
+            family += map(int, Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split())
+        for process in family:
+            os.kill(process, signal.SIGKILL)
         self.process.communicate()
 
 
@@ -168,8 +174,11 @@ class Bed:
             assert process.stderr
             while "listening on" not in (line := process.stderr.readline()):
                 assert line, "tcpdump did not start"
-            yield seen
-            seen += process.stdout.read().splitlines()
+            try:
+                yield seen
+                seen += process.stdout.read().splitlines()
+            finally:
+                process.terminate()
             assert len(seen) == frames
 
 

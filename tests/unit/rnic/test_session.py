@@ -78,6 +78,19 @@ def test_bond_comes_and_goes(backend: str) -> None:
 
 
 @backends
+def test_an_address_moves_away_from_what_becomes_absent(backend: str) -> None:
+    server = server_with(backend)
+    nic = {"name": "rnic0", "addresses": [], "mtu": 9000}
+    vlan = {"type": "vlan", "parent": "rnic0", "addresses": ["10.5.1.101/16"]}
+    confirmed(server, [nic, {**vlan, "name": "rnic0.101", "vlan_id": 101}])
+    confirmed(
+        server, [nic, {"name": "rnic0.101", "type": "vlan", "state": "absent"}, {**vlan, "name": "t", "vlan_id": 102}]
+    )
+    assert "rnic0.101" not in server.nics
+    assert "10.5.1.101/16" in server.nics["t"].addresses
+
+
+@backends
 def test_a_reboot_keeps_everything(backend: str) -> None:
     server = server_with(backend)
     server.sysfs.limits = {"rnic0": 4}
