@@ -25,6 +25,14 @@ DEFAULTS: Settings = {
     "ecn": {"minimum_kbytes": 256, "maximum_kbytes": 512, "max_mark_probability": 100, "weight": 0},
     "watchdog": {"timeout": 0.2, "recovery_time": 0.2, "polling_interval": 0.1, "action": "drop"},
 }
+# Priority 7 is the switch's own.
+POSSIBLE = {
+    "priority": range(7),
+    "dscp": range(64),
+    "cnp_priority": range(7),
+    "cnp_dscp": range(64),
+    "bandwidth_percent": range(1, 101),
+}
 WATCHED_KBPS = 100
 """The watchdog only watches a queue with a guaranteed bandwidth, however small."""
 
@@ -37,9 +45,13 @@ def roce(settings: Mapping[str, Any]) -> Settings:
             keys that are missing are as in the reference.
 
     Raises:
-        Refused: a key is unknown, or data and congestion notifications would share a priority or a DSCP.
+        Refused: a key is unknown, a value is out of range, or data and congestion notifications would share a priority
+            or a DSCP. What is in ``ecn`` and ``watchdog`` is checked where the profile is declared.
     """
     chosen = _merged(DEFAULTS, settings, "roce")
+    for name, possible in POSSIBLE.items():
+        if chosen[name] not in possible:
+            raise Refused(f"roce.{name}: {chosen[name]!r} is out of range; give {possible[0]} to {possible[-1]}")
     priority, cnp_priority = chosen["priority"], chosen["cnp_priority"]
     for name in ("priority", "dscp"):
         if chosen[name] == chosen[f"cnp_{name}"]:

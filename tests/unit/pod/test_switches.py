@@ -62,6 +62,7 @@ def test_what_can_be_said(words: dict[str, Any]) -> None:
     [
         ({"roce": "on"}, "pods.p.tor.roce: 'on' is no quality of service; write reference, or what differs from it"),
         ({"roce": {"prio": 4}}, "pods.p.tor.roce: 'prio' is no setting of it; write any of priority, dscp"),
+        ({"roce": {"priority": 9}}, "pods.p.tor.roce.priority: 9 is out of range; give 0 to 6"),
         ({"roce": {"dscp": 48}}, "pods.p.tor.roce.cnp_dscp: 48 is the dscp of the data; congestion needs another one"),
         ({"mtu": 9215}, "pods.p.tor.mtu: 9215 is not a whole number from 1280 to 9214"),
         ({"spare_ports": "down"}, "pods.p.tor.spare_ports: 'down' is not known; use one of kept, quarantine"),

@@ -99,6 +99,10 @@ def test_differences_of_an_owner() -> None:
     [
         ({"prio": 3}, "roce: 'prio' is no setting of it; write any of priority, dscp"),
         ({"ecn": {"minimum": 3}}, "roce.ecn: 'minimum' is no setting of it; write any of minimum_kbytes"),
+        ({"priority": 7}, "roce.priority: 7 is out of range; give 0 to 6"),
+        ({"cnp_priority": "six"}, "roce.cnp_priority: 'six' is out of range; give 0 to 6"),
+        ({"cnp_dscp": 64}, "roce.cnp_dscp: 64 is out of range; give 0 to 63"),
+        ({"bandwidth_percent": 0}, "roce.bandwidth_percent: 0 is out of range; give 1 to 100"),
         ({"cnp_priority": 3}, "roce.cnp_priority: 3 is the priority of the data; congestion needs another one"),
         ({"cnp_dscp": 26}, "roce.cnp_dscp: 26 is the dscp of the data"),
     ],
