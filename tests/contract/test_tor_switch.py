@@ -92,7 +92,7 @@ class Running:
 
 
 def until(holds: Any) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -86,7 +86,7 @@ class RunningSwitch:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds that takes the switch a moment."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -234,7 +234,8 @@ def test_a_port_channel_speaks_lacp(ovs: Ovs, start_switch: Callable[..., Runnin
     assert {entry["interface"] for entry in _macs(switch)} >= {"Ethernet10/1", "Port-Channel5"}
 
     switch.run("configure", "interface Ethernet11/1", "shutdown")
-    assert state() == [["Ethernet12/1"], ["Ethernet11/1"]]
+    # LACP agrees anew about the member that is left, in protocol time.
+    until(lambda: state() == [["Ethernet12/1"], ["Ethernet11/1"]])
     until(lambda: ovs.pings(host=1, to=11))
     switch.run("configure", "vlan 10", "interface Port-Channel5", "switchport access vlan 10")
     assert not ovs.pings(host=1, to=11)
