@@ -132,14 +132,14 @@ def test_more_than_a_thousand_entities(pod: Pod) -> None:
 def test_a_call_that_hangs_hinders_no_other(controller: Controller) -> None:
     controller.stop()
     faults = controller.directory / "faults.json"
-    faults.write_text('{"hang": {"ListClusters": 2}}')
+    faults.write_text('{"hang": {"ListClusters": 5}}')
     controller.start("--faults", "faults.json")
     began = time.monotonic()
     hanging = admin(controller, "list", "clusters")
     controller.create_agents(1)
     assert hanging.poll() is None
-    assert hanging.wait(10) == 0
-    assert time.monotonic() - began >= 2
+    assert hanging.wait(60) == 0
+    assert time.monotonic() - began >= 5
 
 
 def test_a_restart_in_the_middle_of_a_creation(idle: Controller) -> None:

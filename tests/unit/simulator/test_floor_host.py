@@ -77,5 +77,5 @@ def test_a_daemon_is_found_by_its_mark_and_ended(tmp_path: Path) -> None:
     others.stop()
     assert process.poll() is None
     daemons.stop()
-    assert process.wait(timeout=1) == -15
+    assert process.wait(timeout=30) == -15
     assert daemons.running() == {}
