@@ -30,6 +30,10 @@ options:
     description: The firmware version that a NIC should have at least.
     type: str
     default: 16.26.1040
+  minimum_speed:
+    description: The speed that the link of a NIC should have at least, in Mbit/s.
+    type: int
+    default: 0
 seealso:
   - module: ipu.pod.rnic_roce
   - module: ipu.pod.rnic_network
@@ -72,6 +76,10 @@ nics:
       description: Speed of the link in Mbit/s; null without a link.
       type: int
       returned: always
+    speed_verdict:
+      description: V(ok) for O(minimum_speed) or more, V(slower), or V(unknown) without a link.
+      type: str
+      returned: always
     mtu:
       description: MTU in bytes.
       type: int
@@ -108,6 +116,7 @@ nics:
       up: true
       carrier: true
       speed: 100000
+      speed_verdict: ok
       mtu: 9000
       addresses: [10.5.1.101/16]
       rdma_device: mlx5_0
@@ -115,6 +124,11 @@ nics:
         - {index: 3, gid: "0000:0000:0000:0000:0000:ffff:0a05:0165", type: "RoCE v2", interface: ens2f0}
       counters: {priorities: {"3": {rx_packets: 0, rx_pause: 0}}, pause: {rx_pause_ctrl_phy: 0}}
       firmware: {version: 16.26.1040, verdict: ok}
+minimum:
+  description: What the verdicts compare with, C(firmware) and C(speed) in Mbit/s.
+  returned: always
+  type: dict
+  sample: {firmware: 16.26.1040, speed: 100000}
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -123,7 +137,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import Inspection
 
-ARGUMENTS = {"minimum_firmware": {"type": "str", "default": "16.26.1040"}}
+ARGUMENTS = {
+    "minimum_firmware": {"type": "str", "default": "16.26.1040"},
+    "minimum_speed": {"type": "int", "default": 0},
+}
 
 
 def main() -> None:
@@ -134,11 +151,12 @@ def main() -> None:
         status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
         return status, output, errors
 
+    firmware, speed = module.params["minimum_firmware"], module.params["minimum_speed"]
     try:
-        nics = Inspection(run, Files(), module.params["minimum_firmware"]).nics()
+        nics = Inspection(run, Files(), firmware, speed).nics()
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
-    module.exit_json(changed=False, nics=nics)
+    module.exit_json(changed=False, nics=nics, minimum={"firmware": firmware, "speed": speed})
 
 
 if __name__ == "__main__":

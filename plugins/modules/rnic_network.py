@@ -199,6 +199,9 @@ notes:
   - While a change waits for its confirmation, C(/var/lib/ipu-pod/rnic-network) holds the old files and the script
     C(undo), which can also be run by hand with C(systemctl start ipu-rnic-undo). Both are gone afterwards.
   - The next run is refused while an earlier change waits.
+  - systemd-networkd reads the files of all interfaces at once. A change is refused where somebody edited or removed
+    the file that an interface is configured from, and did not have that loaded. A new file of others, and a drop-in,
+    do not show whether they are loaded; what they say comes into force with the change.
   - systemd-networkd takes away routes that were set by hand on an interface whenever it looks at its files again, also
     when a VLAN comes or goes on it. No such route is put back.
 seealso:

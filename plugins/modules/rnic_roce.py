@@ -21,6 +21,9 @@ description:
   - Settings that contradict each other are refused before anything is touched. Kept ones count, too.
   - Where a tool fails in the middle of an interface, its old settings are put back, and the module fails with both.
   - The interface that carries the default route or the SSH connection in use is never changed.
+  - A change that is felt by connections that are there already, which is any but that of O(interfaces[].roce_mode) and
+    O(interfaces[].roce_tos), is refused while RDMA queue pairs other than the kernel's own two per port are on the
+    interface, with their names. Queue pairs that cannot be listed count as in use where the server has RDMA devices.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment:
@@ -296,7 +299,8 @@ def main() -> None:
         return status, output, errors
 
     try:
-        host = Host(run, Files(), ssh_addresses(os.getpid()), Sysfs().pci_addresses(), module.params["tools"])
+        sysfs, addresses, tools = Sysfs(), ssh_addresses(os.getpid()), module.params["tools"]
+        host = Host(run, Files(), addresses, sysfs.pci_addresses(), tools, sysfs.rdma_devices())
         if module.params["state"] == "gathered":
             module.exit_json(changed=False, gathered=gathered(host.survey_all()))
         session = RoceSession(host, roce_interfaces_from(module.params["interfaces"]))

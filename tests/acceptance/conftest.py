@@ -11,12 +11,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,38 +23,16 @@ from typing import Any
 import pytest
 import testinfra
 
-PROJECT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
+from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
+
 INVENTORY = PROJECT / "inventories" / "sim_vms"
-STATE = PROJECT / "build" / "podsim"
 PLAYS = Path(__file__).parent / "plays"
 DATA_PLANE = "podsim.dataplane"
+# The ports of the switch that the servers' RNICs are cabled to.
+PORTS = {"pod001-poplar1": ("pst1e25-1", "pst1e26-1"), "pod001-poplar2": ("pst1e27-1", "pst1e28-1")}
 # Emulated processors are slow; nothing of this is a measure of the collection.
 PATIENCE = 300
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a play did."""
-
-    code: int
-    document: dict[str, Any]
-
-    @property
-    def changed(self) -> dict[str, int]:
-        return {host: stats["changed"] for host, stats in self.document["stats"].items()}
-
-    @property
-    def messages(self) -> str:
-        """What was said by everything that failed or could not be reached."""
-        results = [
-            result for play in self.document["plays"] for task in play["tasks"] for result in task["hosts"].items()
-        ]
-        return "\n".join(
-            f"{host}: {result.get('msg')}"
-            for host, result in results
-            if result.get("failed") or result.get("unreachable")
-        )
 
 
 class Play:
@@ -71,19 +46,16 @@ class Play:
                 *("-i", str(INVENTORY), str(PLAYS / f"{name}.yml"), "-e", json.dumps(variables)),
             ],
             cwd=PROJECT,
-            env={**os.environ, "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"},
+            env={**os.environ, **JSON_OUTPUT},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def end(self) -> Run:
+    def end(self) -> PlaybookRun:
         """Wait until it has ended."""
         output, errors = self.process.communicate()
-        try:
-            return Run(self.process.returncode, json.loads(output[output.index("{") :]))
-        except ValueError:
-            pytest.fail(f"{self._name} printed no JSON: {output[-2000:]}{errors[-2000:]}")
+        return playbook_run(self._name, self.process.returncode, output, errors)
 
     def kill(self) -> None:
         """As if the control node had lost its power; what it has started on the server goes on."""
@@ -96,10 +68,32 @@ class Play:
         self.process.communicate()
 
 
+@dataclass(frozen=True)
+class Settings:
+    """Of one server: links by name, what ethtool and the RDMA CM say of the first RNIC, and all files."""
+
+    links: dict[str, dict[str, Any]]
+    roce: str
+    files: str
+
+
+def link_settings(link: dict[str, Any]) -> dict[str, Any]:
+    """What somebody has set of a link, from what `ip` says of it."""
+    return {
+        "up": "UP" in link["flags"],
+        "mtu": link["mtu"],
+        "master": link.get("master"),
+        "vlan": link.get("linkinfo", {}).get("info_data", {}).get("id"),
+        "addresses": sorted(
+            f"{info['local']}/{info['prefixlen']}" for info in link["addr_info"] if info["scope"] == "global"
+        ),
+    }
+
+
 class Bed:
     """The running bed."""
 
-    def play(self, name: str, **variables: Any) -> Run:
+    def play(self, name: str, **variables: Any) -> PlaybookRun:
         """Run one of the plays to its end."""
         return Play(name, variables).end()
 
@@ -111,14 +105,28 @@ class Bed:
         """One of the servers, as testinfra sees it."""
         return testinfra.get_host(f"ssh://{name}", ssh_config=str(STATE / "ssh_config"), controlpersist=PATIENCE)
 
+    def settings(self, name: str) -> Settings:
+        """What runs and what is kept of a server's network and its first RNIC's lossless settings."""
+        server = self.server(name)
+        links = json.loads(server.check_output("ip -details -json address show"))
+        rdma_cm = "mkdir rxe0 && grep -r . rxe0/ports; rmdir rxe0"
+        folders = "/etc/systemd/network /etc/netplan /etc/NetworkManager /etc/ipu-roce"
+        return Settings(
+            links={link["ifname"]: link_settings(link) for link in links if link["ifname"] not in ("lo", "eth0")},
+            roce=server.check_output(f"ethtool -g rnic0; cd /sys/kernel/config/rdma_cm && {rdma_cm}"),
+            files=server.check_output(f"find {folders} -type f ! -name '.*' | sort | xargs grep -s ''"),
+        )
+
     def answers(self, machine: str, address: str) -> bool:
         """Whether an address answers one ping from an IPU-Machine."""
         ping = ["podman", "exec", f"podsim-{machine}", "ping", "-q", "-c", "1", "-W", "2", address]
         return subprocess.run(ping, capture_output=True, check=False).returncode == 0
 
     def cable(self, server: str, nic: int, *, plugged: bool) -> None:
-        """Plug a server's RNIC in or out."""
+        """Plug a server's RNIC in or out; both ends of the cable see it."""
         self.console(server, "set_link", name=f"nic{nic + 1}", up=plugged)
+        end = ["ip", "-n", DATA_PLANE, "link", "set", PORTS[server][nic], "up" if plugged else "down"]
+        subprocess.run(end, check=True)
 
     def reset(self, server: str) -> None:
         """Press the reset button: no process is told, nothing that is not on the disk is kept."""
@@ -137,6 +145,10 @@ class Bed:
                 while not answer.keys() & {"return", "error"}:
                     answer = json.loads(lines.readline())
                 assert "error" not in answer, answer
+
+    def boot(self, server: str) -> str:
+        """What identifies the time since a server was started."""
+        return str(self.server(server).check_output("cat /proc/sys/kernel/random/boot_id"))
 
     def wait_for_boot(self, server: str, before: str) -> None:
         """Wait until a server has booted again after the boot `before`, and all its services have started."""
@@ -182,16 +194,10 @@ class Bed:
             assert len(seen) == frames
 
 
-def podsim(*arguments: str) -> None:
-    done = subprocess.run([f"{PROGRAMS}/podsim", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.fail(f"podsim {arguments[0]}: {done.stdout}{done.stderr}")
-
-
 @pytest.fixture(scope="session", name="bed")
 def _bed() -> Iterator[Bed]:
-    if os.geteuid() != 0 or platform.machine() != "x86_64" or shutil.which("qemu-system-x86_64") is None:
-        pytest.skip("virtual machines need root and QEMU on an x86-64 host; run: make acceptance")
+    # Without virtual machines there is nothing to test; whatever else is missing is a failure.
+    podsim("prerequisites", "--install", "--virtual-machines", may_be_unavailable=True)
     podsim("down")
     podsim("up", str(INVENTORY / "pods.yml"))
     yield Bed()

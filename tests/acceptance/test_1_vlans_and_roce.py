@@ -1,11 +1,10 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tagged VLANs on a real kernel by networkd, netplan and NetworkManager; jumbo frames, isolation, RoCE v2."""
+"""Tagged VLANs on a real kernel by networkd, netplan and NetworkManager; jumbo frames, isolation, marked RoCE v2."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,14 +31,10 @@ def _two(bed: Any) -> Any:
     return bed.server("pod001-poplar2")
 
 
-@pytest.fixture(scope="module", name="rdma")
-def _rdma(bed: Any, _declared: None) -> Iterator[dict[str, int]]:
-    """A software RDMA device on the first RNIC of each server, and the GID index of its tenant's VLAN."""
-    for name in SERVERS:
-        bed.server(name).check_output("modprobe rdma_rxe && rdma link add rxe0 type rxe netdev rnic0")
-    yield {name: gid_index(bed.server(name), address) for name, address in SERVERS.items()}
-    for name in SERVERS:
-        bed.server(name).check_output("rdma link delete rxe0")
+@pytest.fixture(scope="module", name="gids")
+def _gids(bed: Any, _declared: None) -> dict[str, int]:
+    """The GID index of the tenant's VLAN on the RDMA device of each server's first RNIC."""
+    return {name: gid_index(bed.server(name), address) for name, address in SERVERS.items()}
 
 
 def gid_index(server: Any, address: str) -> int:
@@ -96,27 +91,42 @@ def test_a_machine_of_another_vlan_does_not_answer(bed: Any, one: Any) -> None:
     assert bed.answers("pod001-ipum1", "10.5.1.101")
 
 
-@pytest.mark.usefixtures("rdma")
-def test_roce_goes_over_the_vlan(bed: Any, one: Any, two: Any) -> None:
+def rping(one: Any, two: Any) -> None:
+    """RDMA between the servers, which the RDMA CM connects."""
     two.check_output("systemd-run --quiet --collect --unit rping-server rping -s -a 10.5.1.102 -C 5")
+    one.check_output("timeout 120 rping -c -a 10.5.1.102 -C 5 -v")
+
+
+def test_roce_goes_over_the_vlan(bed: Any, one: Any, two: Any) -> None:
     with bed.wire(PORT, "udp port 4791", frames=10) as seen:
-        one.check_output("rping -c -a 10.5.1.102 -C 5 -v")
+        rping(one, two)
     assert all("ethertype 802.1Q (0x8100)" in frame for frame in seen)
     assert tags(seen) == {"101"}
 
 
-def test_rdma_writes_arrive(one: Any, two: Any, rdma: dict[str, int]) -> None:
+def test_roce_is_marked_as_declared(bed: Any, one: Any, two: Any) -> None:
+    """DSCP 26, which stands in the upper bits of the second byte of an IP header, and ECN's ECT(0)."""
+    with bed.wire(PORT, "udp port 4791 and ip[1] == 106", frames=10):
+        rping(one, two)
+
+
+def test_the_rings_are_as_declared(one: Any) -> None:
+    current = one.check_output("ethtool -g rnic0").partition("Current hardware settings:")[2]
+    assert dict(re.findall(r"^(RX|TX):\s+(\d+)$", current, re.MULTILINE)) == {"RX": "128", "TX": "64"}
+
+
+def test_rdma_writes_arrive(one: Any, two: Any, gids: dict[str, int]) -> None:
     common = "ib_write_bw -d rxe0 -m 4096 -s 65536 -n 100 -x"
     two.check_output(
-        f"systemd-run --quiet --collect --unit write-server {common} {rdma['pod001-poplar2']} && "
+        f"systemd-run --quiet --collect --unit write-server {common} {gids['pod001-poplar2']} && "
         "until ss -Hltn sport = :18515 | grep -q .; do sleep 0.2; done"
     )
-    report = one.check_output(f"{common} {rdma['pod001-poplar1']} 10.5.1.102")
+    report = one.check_output(f"timeout 120 {common} {gids['pod001-poplar1']} 10.5.1.102")
     assert re.search(r"^ 65536 +100 ", report, re.MULTILINE), report
 
 
-def test_an_interface_in_use_is_refused_with_its_user(bed: Any, one: Any, rdma: dict[str, int]) -> None:
-    waiting = f"ibv_rc_pingpong -d rxe0 -g {rdma['pod001-poplar1']}"
+def test_an_interface_in_use_is_refused_with_its_user(bed: Any, one: Any, gids: dict[str, int]) -> None:
+    waiting = f"ibv_rc_pingpong -d rxe0 -g {gids['pod001-poplar1']}"
     one.check_output(
         f"systemd-run --quiet --collect --unit pingpong {waiting} && "
         "until rdma resource show qp | grep -q pingpong; do sleep 0.2; done"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -23,24 +22,16 @@ def cut_off(number: int) -> list[dict[str, Any]]:
     ]
 
 
-def settings(server: Any) -> tuple[list[str], str]:
-    """What runs and what is kept, of all RNICs."""
-    running = server.check_output("ip -brief link show type vlan; ip -brief -4 address show | grep rnic")
-    folders = "/etc/systemd/network /etc/netplan /etc/NetworkManager"
-    kept = server.check_output(f"find {folders} -type f ! -name '.*' | sort | xargs grep -s ''")
-    return sorted(re.sub(" +", " ", line) for line in running.splitlines()), kept
-
-
 @pytest.fixture(scope="module", name="before")
-def _before(bed: Any) -> dict[str, tuple[list[str], str]]:
-    return {name: settings(bed.server(name)) for name in ("pod001-poplar1", "pod001-poplar2")}
+def _before(bed: Any) -> dict[str, Any]:
+    return {name: bed.settings(name) for name in ("pod001-poplar1", "pod001-poplar2")}
 
 
 @pytest.fixture(scope="module", name="outcome", autouse=True)
-def _outcome(bed: Any, before: dict[str, tuple[list[str], str]]) -> Any:
+def _outcome(bed: Any, before: dict[str, Any]) -> Any:
     """Both servers are cut off at once: one control node waits for its server, the other one dies."""
     first, second = before
-    boot = bed.server(second).check_output("cat /proc/sys/kernel/random/boot_id")
+    boot = bed.boot(second)
     patient = bed.begin("change", server=first, backend="networkd", interfaces=cut_off(1), confirm_within=DEADLINE)
     dying = bed.begin("change", server=second, backend="netplan", interfaces=cut_off(2), confirm_within=NEVER)
     bed.until(lambda: not bed.answers("pod001-ipum1", "10.5.1.102"), "the second server was not changed")
@@ -58,8 +49,8 @@ def test_the_report_says_that_the_server_has_undone_it(outcome: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["pod001-poplar1", "pod001-poplar2"])
-def test_the_old_settings_run_and_are_kept(bed: Any, before: dict[str, tuple[list[str], str]], name: str) -> None:
-    assert settings(bed.server(name)) == before[name]
+def test_the_old_settings_run_and_are_kept(bed: Any, before: dict[str, Any], name: str) -> None:
+    assert bed.settings(name) == before[name]
 
 
 @pytest.mark.parametrize("name", ["pod001-poplar1", "pod001-poplar2"])

@@ -65,7 +65,9 @@ def dhcp_server(namespaces: tuple[str, str], tmp_path: Path) -> Iterator[None]:
     """dnsmasq with the configuration that the collection writes."""
     hosts = [{"name": "pod001-ipum1-rnic", "mac": KNOWN, "address": "10.5.1.1"}]
     file, leases, pid = (tmp_path / name for name in ("dnsmasq.conf", "leases", "pid"))
-    file.write_text(dnsmasq_configuration({"interface": "serves", "networks": ["10.5.0.0/16"]}, hosts), "ascii")
+    file.write_text(
+        dnsmasq_configuration({"interface": "serves", "networks": ["10.5.0.0/16"]}, hosts, ["10.5.255.254"]), "ascii"
+    )
     tmp_path.chmod(0o755)
     options = [f"--conf-file={file}", f"--dhcp-leasefile={leases}", f"--pid-file={pid}", "--user=root"]
     # It goes to the background when it is ready to answer.

@@ -11,62 +11,31 @@ import os
 import shutil
 import ssl
 import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+import yaml
 
-PROJECT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
+from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
+
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
-STATE = PROJECT / "build" / "podsim"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a playbook did, from its JSON output."""
-
-    code: int
-    document: dict[str, Any]
-
-    @property
-    def tasks(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Host, task and result of everything that ran, in order."""
-        return [
-            (host, task["task"]["name"], result)
-            for play in self.document["plays"]
-            for task in play["tasks"]
-            for host, result in task["hosts"].items()
-        ]
-
-    @property
-    def changed(self) -> dict[str, int]:
-        return {host: stats["changed"] for host, stats in self.document["stats"].items()}
-
-    @property
-    def messages(self) -> str:
-        """What was said by everything that failed or could not be reached."""
-        return "\n".join(
-            str(result.get("msg", ""))
-            for _, _, result in self.tasks
-            if result.get("failed") or result.get("unreachable")
-        )
 
 
 class Pod:
     """The running simulated pod."""
 
-    def playbook(self, name: str, *options: str, inventory: Path = INVENTORY) -> Run:
+    def __init__(self, inventory: Path) -> None:
+        self.inventory = inventory
+        self.sim = yaml.safe_load((inventory / "pods.yml").read_text())["sim"]
+
+    def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
-        done = self._run(name, options, inventory, {"ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"})
-        try:
-            return Run(done.returncode, json.loads(done.stdout[done.stdout.index("{") :]))
-        except ValueError:
-            pytest.fail(f"{name} printed no JSON: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        done = self._run(name, options, inventory or self.inventory, JSON_OUTPUT)
+        return playbook_run(name, done.returncode, done.stdout, done.stderr)
 
     def say(self, name: str, *options: str, inventory: Path | None = INVENTORY) -> tuple[int, str]:
         """Run one of the playbooks and return its exit code and what a person sees."""
@@ -76,13 +45,18 @@ class Pod:
     def module(self, host: str, name: str, **options: Any) -> dict[str, Any]:
         """What one of the collection's modules returns that is run on a host."""
         done = subprocess.run(
-            [f"{PROGRAMS}/ansible", "-i", str(INVENTORY), host, "-m", f"ipu.pod.{name}", "-a", json.dumps(options)],
+            [
+                f"{PROGRAMS}/ansible",
+                "-i",
+                str(self.inventory),
+                host,
+                "-m",
+                f"ipu.pod.{name}",
+                "-a",
+                json.dumps(options),
+            ],
             cwd=PROJECT,
-            env={
-                **os.environ,
-                "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1",
-                "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
-            },
+            env={**os.environ, **JSON_OUTPUT, "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1"},
             capture_output=True,
             text=True,
             check=False,
@@ -137,7 +111,7 @@ class Pod:
         }
         answer = urlopen(
             Request(
-                "https://10.4.1.1/command-api",
+                f"https://{self.sim['switches']['pod001-tor']['management']}/command-api",
                 json.dumps(request).encode(),
                 {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
             ),
@@ -165,18 +139,18 @@ class Pod:
         return sum(json.loads(line)["write"] for line in lines)
 
 
-def podsim(*arguments: str) -> None:
-    done = subprocess.run([f"{PROGRAMS}/podsim", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.fail(f"podsim {arguments[0]}: {done.stdout}{done.stderr}")
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    """The inventory of the pod that a module's tests are about; a module may have another one."""
+    return INVENTORY
 
 
 @pytest.fixture(scope="module")
-def fresh_pod() -> Iterator[Pod]:
+def fresh_pod(inventory: Path) -> Iterator[Pod]:
     """A pod that no playbook has touched."""
     if os.geteuid() != 0 or shutil.which("podman") is None:
         pytest.skip("the simulated pod needs root and podman; run: make prerequisites")
     podsim("down")
-    podsim("up", str(INVENTORY / "pods.yml"))
-    yield Pod()
+    podsim("up", str(inventory / "pods.yml"))
+    yield Pod(inventory)
     podsim("down")

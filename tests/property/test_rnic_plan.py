@@ -8,7 +8,7 @@ Whoever dies in the middle of it leaves a server that puts everything back by it
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import given
@@ -35,6 +35,16 @@ from tests.unit.rnic.tiny_server import Killed, TinyServer
 NICS = ["rnic0", "rnic1"]
 MACS = {"rnic0": "04:3f:72:00:01:02", "rnic1": "04:3f:72:00:01:03"}
 VLANS = {"tenant": 101, "storage": 300}
+# What others have where each back end has its files, with names like ours, too.
+OF_OTHERS = {
+    "/etc/systemd/network/60-site.network": "[Match]\nName=other*\n",
+    "/etc/systemd/network/.60-site.network.a1b2c3d4": "[Match]\nNa",
+    "/etc/NetworkManager/system-connections/site.nmconnection": (
+        "[connection]\nid=ipu\ntype=ethernet\ninterface-name=other0\n[ethernet]\n"
+    ),
+    "/etc/systemd/system/ipu-site.service": "[Service]\nExecStart=true\n",
+}
+NETPLAN_OF_OTHERS = {"/etc/netplan/70-site.yaml": "network:\n  version: 2\n"}
 MTUS = st.sampled_from([1500, 4200, 9000])
 DESCRIPTIONS = st.none() | st.sampled_from(["", "IPU data plane"])
 FUNCTION_COUNTS = st.none() | st.integers(0, 2)
@@ -97,8 +107,8 @@ class Case:
 def cases(draw: st.DrawFn) -> Case:
     server = server_with(draw(st.sampled_from(sorted(BACKENDS))))
     server.sysfs.limits = dict.fromkeys(NICS, 2)
-    site = "network:\n  version: 2\n" if server.netplan_is_used else "[Match]\nName=other*\n"
-    server.files.write("/etc/netplan/70-site.yaml" if server.netplan_is_used else "/etc/site.conf", File(site))
+    for path, text in {**OF_OTHERS, **(NETPLAN_OF_OTHERS if server.netplan_is_used else {})}.items():
+        server.files.write(path, File(text, mode="0600"))
     labels = {nic: draw(st.sampled_from([nic, f"data-{nic}"])) for nic in NICS}
     before = draw(st.none() | declarations(labels))
     if before and not _refused(server, before):
@@ -122,7 +132,7 @@ def _meddle(draw: st.DrawFn, server: TinyServer, name: str) -> None:
     nic = server.nics.get(name)
     if nic is None:
         return
-    what = draw(st.sampled_from(["device", "mtu", "addresses", "file", "down"]))
+    what = draw(st.sampled_from(["device", "mtu", "addresses", "file", "text", "down"]))
     if what == "device" and nic.kind:
         server.kernel.delete(name)
     if what == "mtu" and not nic.kind and not nic.master:
@@ -134,6 +144,11 @@ def _meddle(draw: st.DrawFn, server: TinyServer, name: str) -> None:
     own = [p for p, file in server.files.files.items() if p.startswith("/etc/") and file.content.startswith(HEADER)]
     if what == "file" and own:
         server.files.remove(draw(st.sampled_from(sorted(own))))
+    if what == "text" and own:
+        path = draw(st.sampled_from(sorted(own)))
+        file = server.files.files[path]
+        text = draw(st.sampled_from([file.content + "# By hand.\n", file.content.replace("9000", "4200")]))
+        server.files.write(path, replace(file, content=text))
 
 
 def _refused(server: TinyServer, options: list[dict[str, Any]], **how: Any) -> bool:

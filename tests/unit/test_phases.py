@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last line of `make test` counts what really ran."""
+"""The summary of `make test` counts what really ran, and says why the rest did not."""
 
 from __future__ import annotations
 
@@ -39,3 +39,31 @@ def test_a_failed_phase_never_adds_up_to_success(
     status: int, outcomes: dict[str, int], expected: dict[str, int]
 ) -> None:
     assert phases.total([phases.Phase("unit", status, 1.0, Counter(outcomes))]) == Counter(expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "SKIPPED [23] tests/acceptance/conftest.py:194: it needs an x86-64 host: not this.",
+            "it needs an x86-64 host: not this.",
+        ),
+        ("\x1b[33mSKIPPED\x1b[0m [1] tests/unit/test_layout.py: no git here", "no git here"),
+        ("tests/unit/test_layout.py::test_x SKIPPED (no git here)", None),
+    ],
+)
+def test_the_reason_of_a_skip_is_read_from_the_short_summary(line: str, expected: str | None) -> None:
+    assert phases.skip_reason(line) == expected
+
+
+def test_a_phase_that_was_skipped_is_not_called_passed_and_says_why() -> None:
+    skipped = phases.Phase("acceptance", 0, 2.0, Counter(skipped=30), ("this host has no QEMU.",))
+    partly = phases.Phase("unit", 0, 1.0, Counter(passed=5, skipped=1), ("no git here",))
+    assert phases.summary([partly, skipped]) == [
+        "unit           passed       1 s",
+        "               skipped: no git here",
+        "acceptance     skipped      2 s",
+        "               skipped: this host has no QEMU.",
+        "                            3 s",
+    ]
+    assert phases.total([partly, skipped]) == Counter(passed=5, skipped=31)

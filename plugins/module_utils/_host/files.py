@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from .._plan.converge import DeviceError, Refused
 
+# What a write makes first, beside the file that it is to be: see Files.write.
+_UNFINISHED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
+
 
 @dataclass(frozen=True)
 class File:
@@ -68,6 +71,18 @@ class Files:
         except UnicodeDecodeError as error:
             raise NotPlain(f"{path} is not UTF-8 text; move it away") from error
         return File(content, _user(status.st_uid), _group(status.st_gid), f"{stat.S_IMODE(status.st_mode):04o}")
+
+    def modified(self, path: str) -> int | None:
+        """When its content was last written, in nanoseconds since 1970; None where there is no such file."""
+        try:
+            return os.lstat(self._real(path)).st_mtime_ns
+        except OSError:
+            return None
+
+    def unfinished(self, directory: str) -> dict[str, str]:
+        """What writes left in a directory that a reset of the host has ended: by path, with the file it was to be."""
+        found = ((name, _UNFINISHED.fullmatch(name)) for name in self.names(directory))
+        return {f"{directory}/{name}": f"{directory}/{match.group(1)}" for name, match in found if match}
 
     def write(self, path: str, file: File) -> None:
         """Put the file in place as a whole; missing directories are made with mode 0755.

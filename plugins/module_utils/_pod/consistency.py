@@ -11,6 +11,7 @@ from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_
 from .hosts import FIXED_GROUPS
 from .interconnect import sync_findings
 from .model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .server_consistency import server_findings
 from .switch_consistency import switch_findings, tenant_vlan_findings
 
 Finding = Tuple[str, str]
@@ -31,7 +32,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *_vpods(declaration),
     ]
     # Clashes between devices are only meaningful once every device has a name of its own.
-    return findings or [*_addresses(declaration), *_switch_ports(declaration, by_pod)]
+    return findings or [*_addresses(declaration), *_switch_ports(declaration, by_pod), *server_findings(declaration)]
 
 
 def _pod_names(declaration: Declaration) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from .._tor.roce import roce
 from .._tor.spelling import port_name
 from .model import Declaration, Pod
 from .port_map import canonical_port
-from .switches import EXTERNAL, KEPT, QUARANTINE, SPARE, STORAGE, SwitchPort, Vlan, is_range
+from .switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
 from .tor_places import Place, places_of
 
 Finding = Tuple[str, str]
@@ -136,13 +136,14 @@ def _roce(path: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]:
-    """Frames that a server may send and its ToR drops without a word."""
+    """Frames that an RNIC may send and its ToR drops without a word; a server's port is judged with its server."""
     if pod.rnic_mtu is None:
         return
     if pod.tor.mtu is not None and pod.rnic_mtu > pod.tor.mtu:
         yield f"{path}.rnic.mtu", f"{pod.rnic_mtu} is more than the {pod.tor.mtu} of {path}.tor.mtu; make it smaller"
     for place in places.values():
-        mtu = place.said.settings.get("mtu") if place.said and place.device else None
+        is_judged_here = place.device and place.role != RNIC_OF_SERVER
+        mtu = place.said.settings.get("mtu") if place.said and is_judged_here else None
         if mtu is not None and pod.rnic_mtu > mtu:
             here = f"{path}.tor.ports.{place.said.name if place.said else place.name}.mtu"
             yield here, f"{mtu} is less than the {pod.rnic_mtu} of {path}.rnic.mtu; make it larger"

@@ -14,7 +14,8 @@ from typing import Sequence
 from .._host.files import File, Files
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
-from . import undo
+from . import undo, virtual_functions
+from .owner import BACKENDS
 from .profile import Backend
 from .programs import Programs
 
@@ -132,7 +133,6 @@ class Checkpoint:
             DeviceError: it could not be started; the timer then does it.
         """
         self._programs.call(["systemctl", "start", undo.UNIT])
-        self._programs.attempt(["systemctl", "stop", undo.TIMER])
 
     def clean(self) -> None:
         """Remove what is left of a change that was confirmed or undone."""
@@ -144,6 +144,15 @@ class Checkpoint:
         self._files.remove(undo.SAME_BOOT)
         if self._files.names(undo.DIRECTORY):
             self._programs.call(["rm", "-r", undo.DIRECTORY])
+        self._remove_unfinished()
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a reset in the middle of writing one of our files has left beside it."""
+        directories = [folder for backend in BACKENDS.values() for folder in backend.directories(self._files.names)]
+        for directory in [*directories, virtual_functions.DIRECTORY]:
+            for path, wanted in self._files.unfinished(directory).items():
+                if _is_ours(wanted):
+                    self._files.remove(path)
 
     def _armed(self) -> Armed | None:
         file = self._files.read(_FLAGS[undo.ARMED]) or self._files.read(_FLAGS[undo.UNDOING])
@@ -153,3 +162,8 @@ class Checkpoint:
             return Armed(**json.loads(file.content))
         except (TypeError, ValueError) as error:
             raise DeviceError(f"{_FLAGS[undo.ARMED]} cannot be read: {error}") from error
+
+
+def _is_ours(path: str) -> bool:
+    of_backend = any(backend.interface_of(path) for backend in BACKENDS.values())
+    return of_backend or path == undo.UNIT_PATH or virtual_functions.interface_of(path) is not None

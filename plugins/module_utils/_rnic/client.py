@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from .._host.files import File, Files, NotPlain
-from .._plan.converge import DeviceError, Refused
+from .._plan.converge import Refused
 from .._plan.steps import Step
 from . import netplan, virtual_functions
 from .declared import Interface
 from .owner import BACKENDS, claim_of
 from .profile import Backend
 from .programs import Programs
+from .queue_pairs import rdma_uses
 from .server import (
     Link,
     Server,
@@ -24,11 +26,13 @@ from .server import (
     unmanaged_from,
 )
 from .sysfs import Sysfs
-from .uses import Mount, QueuePair, UsedFunction, Uses, mounts_from, netdevs_from, queue_pairs_from, route_device_from
+from .uses import Mount, UsedFunction, Uses, mounts_from, route_device_from
 
 _NETPLAN_DIRECTORIES = (netplan.DIRECTORY, "/run/netplan", "/lib/netplan")
 _MOUNTS = "/proc/self/mounts"
 _REHEARSAL = "/run/ipu-rnic-rehearsal"
+# systemd-networkd writes a file here, named by a link's number, whenever it has configured that link.
+_CONFIGURED = "/run/systemd/netif/links"
 
 
 class Client:
@@ -79,22 +83,38 @@ class Client:
     def uses(self, links: Sequence[str]) -> Uses:
         """What uses the server's interfaces right now; ``links`` are those whose virtual functions matter."""
         mounts = self._files.read(_MOUNTS)
-        rdma_devices = self._sysfs.rdma_devices()
-        return Uses(
+        return replace(
+            rdma_uses(self._programs, self._sysfs.rdma_devices()),
             mounts=[(mount, self._way_to(mount)) for mount in mounts_from(mounts.content if mounts else "")],
-            netdevs=netdevs_from(self._asked(["rdma", "-j", "link", "show"]) or "") if rdma_devices else {},
-            queue_pairs=self._queue_pairs() if rdma_devices else (),
             functions=[used for device in links for used in self._used_functions(device)],
         )
 
     def rehearse(self, backend: Backend, steps: Sequence[Step], server: Server) -> None:
-        """Have netplan generate everything in a folder of its own: its part of a check before anything is touched.
+        """What others did not apply would come into force with our change: a check before anything is touched.
 
         Raises:
             Refused: netplan does not take the files, or something of others would change with it.
         """
-        if backend.name != "netplan":
-            return
+        if backend.name != "networkmanager" and "networkd" in server.services:
+            self._refuse_unloaded(server)
+        if backend.name == "netplan":
+            self._rehearse_netplan(backend, steps, server)
+
+    def _refuse_unloaded(self, server: Server) -> None:
+        """Refuse where a file of others has changed since networkd configured a link from it."""
+        for device, path in network_files_from(self._programs.call(["networkctl", "status", *server.links])).items():
+            if BACKENDS["networkd"].interface_of(path) or netplan.generated_for(path):
+                continue
+            written = self._files.modified(path)
+            configured = self._files.modified(f"{_CONFIGURED}/{server.links[device].index}")
+            if configured is not None and (written is None or written > configured):
+                raise Refused(
+                    f"systemd-networkd would also change {device}: somebody edited {path} and did not have it loaded; "
+                    "load it with `networkctl reload` or take it back first"
+                )
+
+    def _rehearse_netplan(self, backend: Backend, steps: Sequence[Step], server: Server) -> None:
+        """Have netplan generate everything in a folder of its own, and compare that with what is there."""
         try:
             texts = _texts_after(steps, server)
             for path, text in texts.items():
@@ -195,18 +215,7 @@ class Client:
     def _way_to(self, mount: Mount) -> str | None:
         if mount.address is None:
             return None
-        return route_device_from(self._asked(["ip", "-json", "route", "get", mount.address]) or "")
-
-    def _queue_pairs(self) -> Sequence[QueuePair] | None:
-        answer = self._asked(["rdma", "-j", "resource", "show", "qp"])
-        return None if answer is None else queue_pairs_from(answer)
-
-    def _asked(self, argv: list[str]) -> str | None:
-        """The output of a program that may be missing or fail; None where it does."""
-        try:
-            return self._programs.call(argv)
-        except DeviceError:
-            return None
+        return route_device_from(self._programs.answer(["ip", "-json", "route", "get", mount.address]) or "")
 
     def _used_functions(self, device: str) -> list[UsedFunction]:
         functions = self._sysfs.functions(device)

@@ -51,11 +51,15 @@ def carried_out(
     armed = first.pop("armed", False)
     if armed and first.get("failed"):
         return told_later(first["msg"])
-    return _confirmed(first, call, reconnect, told_later) if armed else first
+    return _confirmed(first, call, reconnect, pause, told_later) if armed else first
 
 
 def _confirmed(
-    first: Result, call: Callable[[str], Result], reconnect: Callable[[], None], told_later: Callable[[str], Result]
+    first: Result,
+    call: Callable[[str], Result],
+    reconnect: Callable[[], None],
+    pause: Callable[[float], None],
+    told_later: Callable[[str], Result],
 ) -> Result:
     try:
         reconnect()
@@ -63,7 +67,9 @@ def _confirmed(
     except Lost as error:
         return told_later(f"the server cannot be reached since the change ({error})")
     if confirmed.get("failed"):
-        return _failed(first, f"the change was not confirmed: {confirmed.get('msg')}", confirmed.get("after"))
+        review = _reviewed(call, pause) or {}
+        message = f"the change was not confirmed: {confirmed.get('msg')}"
+        return _failed(first, message, review.get("after"), review.get("undo_log"))
     return {**first, "after": confirmed["after"]}
 
 

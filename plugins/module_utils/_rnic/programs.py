@@ -32,6 +32,13 @@ class Programs:
             raise DeviceError(f"{' '.join(argv)}: {' '.join((errors or output).split()) or f'exit status {status}'}")
         return output
 
+    def answer(self, argv: list[str]) -> str | None:
+        """The output of a program that may be missing or fail; None where it does."""
+        try:
+            return self.call(argv)
+        except DeviceError:
+            return None
+
     def attempt(self, argv: list[str]) -> tuple[int, str, str]:
         """Exit status, output and errors of a program.
 

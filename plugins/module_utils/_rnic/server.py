@@ -22,6 +22,7 @@ class Link:
     """One network device.
 
     Args:
+        index: the kernel's number of it.
         kind: the kernel's word for a virtual device (``vlan``, ``veth``); None for hardware.
         mac: the one that it was built with, where it has another one now.
         max_mtu: in bytes; 0 where the driver has no limit.
@@ -36,6 +37,7 @@ class Link:
     """
 
     device: str
+    index: int
     kind: str | None
     mac: str
     up: bool
@@ -172,6 +174,7 @@ def _link(entry: Mapping[str, Any]) -> Link:
     lasting = [info for info in infos if info["scope"] == "global"]
     return Link(
         device=entry["ifname"],
+        index=entry["ifindex"],
         kind=kind,
         mac=entry.get("permaddr", entry.get("address", "")),
         up="UP" in entry["flags"],

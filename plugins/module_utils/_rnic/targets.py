@@ -138,9 +138,11 @@ def _check_nic(
         raise Refused(
             f"{interface.place}: {link.device} is a port of {link.master}, which has the settings; take it out first"
         )
-    if interface.mtu is not None and not link.min_mtu <= interface.mtu <= (link.max_mtu or interface.mtu):
+    # A member has the MTU of its bond.
+    source = bond_of(interface.name, interfaces) or interface
+    if source.mtu is not None and not link.min_mtu <= source.mtu <= (link.max_mtu or source.mtu):
         limits = f"{link.min_mtu} to {link.max_mtu}" if link.max_mtu else f"{link.min_mtu} or more"
-        raise Refused(f"{interface.place}: mtu {interface.mtu} is not possible on {link.device}, which takes {limits}")
+        raise Refused(f"{source.place}: mtu {source.mtu} is not possible on {link.device}, which takes {limits}")
     if interface.addresses is None and link.dynamic and not own_files(server, interface.name, backend):
         raise Refused(
             f"{interface.place}: {link.device} has {link.dynamic[0]} from DHCP or a router; declare its addresses"

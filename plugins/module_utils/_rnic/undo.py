@@ -83,12 +83,17 @@ def script(backend: Backend, steps: Sequence[Step]) -> str:
         "",
         "# The old running settings",
         f"if [ -e {SAME_BOOT} ]; then",
-        *_tried(running or [["true"]], "    "),
+        # Of a run by hand, it would find nothing to do, and the next change could not have it.
+        *_tried([*running, ["systemctl", "stop", TIMER]], "    "),
         "fi",
         "",
         f"rm -f {SAME_BOOT}",
-        f"systemctl disable {UNIT}",
         f"mv {UNDOING} {UNDONE}",
+        "",
+        "# What was only there for this; the folder stays for the report.",
+        f"systemctl disable {UNIT}",
+        f"rm -f {UNIT_PATH}",
+        "systemctl daemon-reload",
     ]
     return head + settle + "\n".join(lines) + "\n"
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from types import MappingProxyType
 from typing import Mapping, Sequence
 
@@ -12,9 +13,11 @@ from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from .._rnic.declared import Interface
 from .._rnic.programs import Programs, Run
+from .._rnic.queue_pairs import rdma_uses
 from .._rnic.server import Link, default_devices_from, links_from, management
 from .._rnic.server import Server as Links
 from .._rnic.targets import devices_of
+from .._rnic.uses import Uses
 from . import boot
 from .commands import Call, Command
 from .declared import RoceInterface
@@ -40,6 +43,7 @@ class Host:
         ssh_addresses: the server's end of the SSH connections in use.
         pci: the PCI address per network device that has one.
         tools: ``ofed``, ``inbox``, or ``auto`` for the first of them that is installed.
+        rdma_devices: the RDMA devices that the kernel has.
     """
 
     def __init__(
@@ -49,11 +53,13 @@ class Host:
         ssh_addresses: frozenset[str] = frozenset(),
         pci: Mapping[str, str] = MappingProxyType({}),
         tools: str = "auto",
+        rdma_devices: Sequence[str] = (),
     ) -> None:
         self._programs = Programs(run)
         self._files = files
         self._ssh_addresses = ssh_addresses
         self._pci = pci
+        self._rdma_devices_there = rdma_devices
         self._tools = self._found_tools(tools)
 
     @property
@@ -83,6 +89,14 @@ class Host:
         free = [nic for nic in nics_of(links) if nic.device not in reserved and not nic.master and nic.mac]
         return self.survey([RoceInterface(Interface(nic.device)) for nic in free])
 
+    def uses(self) -> Uses:
+        """Who has RDMA queue pairs right now.
+
+        Raises:
+            DeviceError: a tool's answer could not be read.
+        """
+        return rdma_uses(self._programs, self._rdma_devices_there)
+
     def carry_out(self, step: Step) -> None:
         """Change one interface and what brings it back at boot; where a tool fails, put the old settings back.
 
@@ -97,10 +111,17 @@ class Host:
         except DeviceError as error:
             raise DeviceError(f"interface {step.name}: {error}; {self._put_back(nic, before)}") from error
         if wanted["script"] is not None:
-            self._files.write(boot.script_path(step.name), File(_text(wanted["script"]), mode="0755"))
-            self._files.write(boot.unit_path(step.name), File(_text(wanted["unit"])))
+            self._write(boot.script_path(step.name), File(_text(wanted["script"]), mode="0755"))
+            self._write(boot.unit_path(step.name), File(_text(wanted["unit"])))
             self._programs.call(["systemctl", "daemon-reload"])
             self._programs.call(["systemctl", "reenable", boot.unit_name(step.name)])
+
+    def _write(self, path: str, file: File) -> None:
+        """Write a file of ours; what a reset in the middle of writing it has left goes."""
+        for left, wanted in self._files.unfinished(os.path.dirname(path)).items():
+            if wanted == path:
+                self._files.remove(left)
+        self._files.write(path, file)
 
     def _put_back(self, nic: Nic, before: Settings) -> str:
         """Restore the running settings; the report of it as a part of a sentence."""
@@ -133,12 +154,8 @@ class Host:
         return links, management(Links(links, devices, self._ssh_addresses))
 
     def _rdma_devices(self) -> dict[str, tuple[str, int]]:
-        try:
-            status, output, _errors = self._programs.attempt(["rdma", "-j", "link", "show"])
-        except DeviceError:
-            return {}
         # Without RDMA drivers it fails, which is an answer, too.
-        return rdma_devices_from(output) if status == 0 else {}
+        return rdma_devices_from(self._programs.answer(["rdma", "-j", "link", "show"]))
 
     def _surveyed(self, name: str, nic: Nic) -> Surveyed:
         script, unit = (self._files.read(path) for path in (boot.script_path(name), boot.unit_path(name)))

@@ -41,6 +41,13 @@ def firmware_from(answer: str, minimum: str) -> dict[str, str | None]:
     return {"version": match.group(1), "verdict": "ok" if enough else "older"}
 
 
+def speed_verdict(speed: int | None, minimum: int) -> str:
+    """Whether a link is fast enough: ok, slower, or unknown without a link."""
+    if speed is None:
+        return "unknown"
+    return "ok" if speed >= minimum else "slower"
+
+
 def counters_from(answer: str) -> dict[str, dict[str, Any]]:
     """Priority and pause counters in the output of ``ethtool -S``; what a driver does not count is left out."""
     priorities: dict[str, dict[str, int]] = {}
@@ -56,16 +63,18 @@ class Inspection:
         run: runs a program and returns exit status, output and errors; OSError where it does not exist.
         files: the server's files.
         minimum_firmware: a version like ``16.26.1040``.
+        minimum_speed: of a link, in Mbit/s.
 
     Raises:
         Refused: the minimum is no version.
     """
 
-    def __init__(self, run: Run, files: Files, minimum_firmware: str) -> None:
+    def __init__(self, run: Run, files: Files, minimum_firmware: str, minimum_speed: int = 0) -> None:
         version_from(minimum_firmware)
         self._programs = Programs(run)
         self._files = files
         self._minimum = minimum_firmware
+        self._minimum_speed = minimum_speed
 
     def nics(self) -> list[dict[str, Any]]:
         """Every NIC of the server.
@@ -80,14 +89,16 @@ class Inspection:
         return [self._nic(link, rdma.get(link.device)) for link in nics_of(links_from(listing))]
 
     def _nic(self, link: Link, rdma: tuple[str, int] | None) -> dict[str, Any]:
-        speed = self._read(f"/sys/class/net/{link.device}/speed")
+        text = self._read(f"/sys/class/net/{link.device}/speed")
+        # The kernel says -1 where there is no link.
+        speed = int(text) if text and text.isdigit() else None
         return {
             "name": link.device,
             "mac": link.mac,
             "up": link.up,
             "carrier": self._read(f"/sys/class/net/{link.device}/carrier") == "1",
-            # The kernel says -1 where there is no link.
-            "speed": int(speed) if speed and speed.isdigit() else None,
+            "speed": speed,
+            "speed_verdict": speed_verdict(speed, self._minimum_speed),
             "mtu": link.mtu,
             "addresses": list(link.addresses),
             "rdma_device": rdma[0] if rdma else None,

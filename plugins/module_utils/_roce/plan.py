@@ -18,7 +18,7 @@ from .commands import Command
 from .declared import RoceInterface
 from .rules import check
 from .server import Server, Surveyed, nics_of
-from .settings import NAMES, Settings, overlaid
+from .settings import NAMES, OF_NEW_CONNECTIONS, Settings, overlaid
 from .tool_sets import Nic, ToolSet
 
 KIND = "interface"
@@ -46,6 +46,11 @@ def plan(tools: ToolSet, interfaces: Sequence[RoceInterface], actual: State) -> 
             step = Step(UPDATE, KIND, interface.name, _reason(before, changes), risk, before, {**before, **wanted})
             steps.append(step)
     return steps
+
+
+def is_felt(step: Step) -> bool:
+    """Whether connections that are there already would feel the change."""
+    return bool(changed_fields(step.before or {}, step.after or {}).keys() & (set(NAMES) - OF_NEW_CONNECTIONS))
 
 
 def wanted_for(tools: ToolSet, interface: RoceInterface, before: Mapping[str, Any]) -> Fields:

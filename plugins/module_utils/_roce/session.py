@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Mapping, Sequence
 
-from .._plan.converge import one_by_one
+from .._plan.converge import Refused, one_by_one
 from .._plan.steps import State, Step
+from .._rnic.server import Link
 from . import plan as planning
 from .declared import RoceInterface
 from .host import Host
@@ -24,12 +25,31 @@ class RoceSession:
     def __init__(self, host: Host, interfaces: Sequence[RoceInterface]) -> None:
         self._host = host
         self._interfaces = interfaces
+        self._links: Mapping[str, Link] = {}
         self.apply = one_by_one(host.carry_out)
 
     def read(self) -> State:
         """The state of the declared interfaces."""
-        return planning.state_of(self._host.survey(self._interfaces))
+        server = self._host.survey(self._interfaces)
+        self._links = server.links
+        return planning.state_of(server)
 
     def plan(self, actual: State) -> list[Step]:
-        """The steps from the actual state to the declared one."""
-        return planning.plan(self._host.tools, self._interfaces, actual)
+        """The steps from the actual state to the declared one.
+
+        Raises:
+            Refused: RDMA queue pairs would feel them.
+        """
+        steps = planning.plan(self._host.tools, self._interfaces, actual)
+        self._refuse_used([step for step in steps if planning.is_felt(step)])
+        return steps
+
+    def _refuse_used(self, steps: Sequence[Step]) -> None:
+        if not steps:
+            return
+        uses = self._host.uses()
+        for step in steps:
+            device = (step.before or {})["device"]
+            words = uses.of(device, self._links)
+            if words:
+                raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")

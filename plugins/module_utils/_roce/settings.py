@@ -26,6 +26,8 @@ NAMES = (
 )
 # These belong to the RDMA device, which appears after its network device.
 OF_RDMA_DEVICE = frozenset({"roce_mode", "roce_tos", "traffic_class"})
+# These are for connections to come; all others touch what flows already.
+OF_NEW_CONNECTIONS = frozenset({"roce_mode", "roce_tos"})
 
 PRIORITIES = range(8)
 DSCPS = range(64)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
+from .addresses import address_from
 
 # The three ends of an IPU-Machine that ask: the fact prefix, and what is added to its name.
 _ENDS = {"bmc": "-bmc", "gateway": "-gw", "rnic": "-rnic"}
@@ -75,9 +76,4 @@ def _host(number: int, option: Mapping[str, Any]) -> DhcpHost:
     if not _NAME.fullmatch(name):
         raise Refused(f"DHCP host {number + 1}: name {name!r} is no host name; use letters, digits and dashes")
     mac = mac_from(f"DHCP host {name}: mac", str(option.get("mac")))
-    try:
-        return DhcpHost(name, mac, ipaddress.IPv4Address(str(option.get("address"))))
-    except ValueError:
-        raise Refused(
-            f"DHCP host {name}: {option.get('address')!r} is no IPv4 address; write it like 10.1.1.1"
-        ) from None
+    return DhcpHost(name, mac, address_from(f"DHCP host {name}", option.get("address")))

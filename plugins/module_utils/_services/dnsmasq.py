@@ -9,30 +9,34 @@ import re
 from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
+from .addresses import address_from, network_from
 from .dhcp_hosts import DhcpHost, hosts_from
-
-HEADER = "# Written by the role ipu.pod.pod_services, which overwrites what is changed here by hand."
+from .header import HEADER
 
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _LEASE = re.compile(r"[1-9]\d*[mhd]|infinite")
 _OPTIONS = {"time_servers": "ntp-server", "syslog_servers": "log-server"}
 
 
-def dnsmasq_configuration(declared: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]]) -> str:
+def dnsmasq_configuration(
+    declared: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], own_addresses: Sequence[str]
+) -> str:
     """The text of a dnsmasq.conf.
 
     Args:
         declared: ``interface`` and ``networks``; optionally ``time_servers``, ``syslog_servers`` and ``lease_time``.
         hosts: all known hosts, each with ``name``, ``mac`` and ``address``; those in one of the networks are served.
+        own_addresses: the IPv4 addresses of the interface itself.
 
     Raises:
-        Refused: something is malformed, or nobody would be served.
+        Refused: something is malformed, or somebody would not be served.
     """
     interface = _interface(declared)
     place = f"DHCP on {interface}"
-    networks = [_network(place, network) for network in declared.get("networks") or []]
+    networks = [network_from(place, network) for network in declared.get("networks") or []]
     served = [host for host in hosts_from(hosts) if any(host.address in network for network in networks)]
     _check(place, networks, served)
+    _check_own(place, networks, [address_from(place, address) for address in own_addresses])
     lease = str(declared.get("lease_time") or "1h")
     if not _LEASE.fullmatch(lease):
         raise Refused(f"{place}: lease_time {lease!r} is none; write it like 30m, 12h, 1d or infinite")
@@ -64,13 +68,6 @@ def _interface(declared: Mapping[str, Any]) -> str:
     return interface
 
 
-def _network(place: str, text: Any) -> ipaddress.IPv4Network:
-    try:
-        return ipaddress.IPv4Network(str(text))
-    except ValueError:
-        raise Refused(f"{place}: {text!r} is no IPv4 network; write it like 10.5.0.0/16") from None
-
-
 def _check(place: str, networks: Sequence[ipaddress.IPv4Network], served: Sequence[DhcpHost]) -> None:
     for number, network in enumerate(networks):
         for other in networks[:number]:
@@ -84,12 +81,17 @@ def _check(place: str, networks: Sequence[ipaddress.IPv4Network], served: Sequen
                 raise Refused(f"{place}: {host.name} has {host.address}, the first or last address of {network}")
 
 
+def _check_own(
+    place: str, networks: Sequence[ipaddress.IPv4Network], own_addresses: Sequence[ipaddress.IPv4Address]
+) -> None:
+    for network in networks:
+        if not any(address in network for address in own_addresses):
+            raise Refused(f"{place}: the interface has no address in {network}; give it one, or nobody is answered")
+
+
 def _options(place: str, declared: Mapping[str, Any]) -> list[str]:
     lines = []
     for name, option in _OPTIONS.items():
-        try:
-            addresses = [str(ipaddress.IPv4Address(str(address))) for address in declared.get(name) or []]
-        except ValueError as error:
-            raise Refused(f"{place}: {name}: {error}; write addresses like 10.3.1.101") from None
+        addresses = [str(address_from(f"{place}: {name}", address)) for address in declared.get(name) or []]
         lines += [f"dhcp-option=option:{option},{','.join(addresses)}"] if addresses else []
     return lines

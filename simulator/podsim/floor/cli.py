@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from podsim.floor import lifecycle, prerequisites
-from podsim.floor.errors import FloorError
+from podsim.floor.errors import FloorError, Unavailable
 from podsim.floor.progress import Progress
 from podsim.floor.state import state_directory
 
@@ -35,7 +36,7 @@ def main(argv: list[str]) -> int:
             return 0 if rows and all(row[2] == "up" for row in rows) else 1
     except FloorError as error:
         print(f"podsim: {error}", file=sys.stderr)
-        return 1
+        return os.EX_UNAVAILABLE if isinstance(error, Unavailable) else 1
     except KeyboardInterrupt:
         print("podsim: interrupted; repeat the command, or remove what there is with `podsim down`.", file=sys.stderr)
         return 130
@@ -55,7 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("pods", metavar="PODS.yml", type=Path, help="the file whose `sim:` section describes the pod")
     commands.add_parser("down", parents=[state], help="remove all of the pod")
     commands.add_parser("status", parents=[state], help="show every machine and switch; exit code 1 unless all are up")
-    packages = commands.add_parser("prerequisites", help="list the Debian packages that this host lacks")
+    packages = commands.add_parser(
+        "prerequisites",
+        help="list the Debian packages that this host lacks",
+        epilog=f"exit code {os.EX_UNAVAILABLE}: this host cannot have virtual machines, whatever one installs",
+    )
     packages.add_argument("--install", action="store_true", help="install them with apt-get")
     packages.add_argument("--virtual-machines", action="store_true", help="also those for machines of the type vm")
     return parser

@@ -101,7 +101,10 @@ class IpuMachine:
 
 
 class Dhcp(Enum):
-    """Who serves the RNICs' addresses: the floor itself in every VLAN, or nobody until somebody does."""
+    """Who gives the IPU-Machines their addresses: the floor, as in the factory, or nobody until somebody serves them.
+
+    The floor leases RNICs theirs in every VLAN, and BMCs and gateways have theirs from the start.
+    """
 
     FACTORY = "factory"
     NONE = "none"

@@ -59,14 +59,24 @@ def archive_sources(index_targets: str, codename: str) -> list[str]:
     return list(dict.fromkeys(sources))
 
 
-def host_sources() -> list[str]:
+def release_sources(release: str) -> list[str]:
+    """The sources of a Debian release on the host's own archive: the host's sources, with that release's suites."""
+    host = host_release()
+    return [line.replace(f" {host}", f" {release}") for line in _host_sources(host)]
+
+
+def _host_sources(codename: str) -> list[str]:
     """The host's own sources, both one-line and deb822, as apt itself understands them."""
-    codename = host_release()
     targets = run("apt-get", "indextargets", "--format", APT_FIELDS, "Identifier: Packages", "Origin: Debian")
     sources = archive_sources(targets, codename)
     if not any(line.split()[2] == codename for line in sources):
         raise FloorError(f"apt has no package list of Debian {codename or '(which?)'}; run `apt-get update`.")
     return sources
+
+
+def host_apt_settings() -> str:
+    """Proxies, retries and checks, as the host's apt has them, in the format of apt.conf."""
+    return run("apt-config", "dump", "Acquire")
 
 
 def tag() -> str:
@@ -98,9 +108,14 @@ def build_image(podman: Podman, state: StateDirectory) -> None:
 
 
 def install_debian(
-    target: Path, packages: Iterable[str], files: bytes, hooks: Iterable[str], state: StateDirectory
+    target: Path,
+    packages: Iterable[str],
+    files: bytes,
+    hooks: Iterable[str],
+    state: StateDirectory,
+    release: str | None = None,
 ) -> None:
-    """A small Debian of the host's release, as a directory or a tar archive.
+    """A small Debian, as a directory or a tar archive.
 
     Args:
         target: what to make.
@@ -108,12 +123,13 @@ def install_debian(
         files: a tar archive that is unpacked into it.
         hooks: shell commands that find the new system at $1.
         state: where temporary files may be.
+        release: its code name; the host's by default.
     """
-    sources = host_sources()
+    release = release or host_release()
+    sources = release_sources(release)
     overlay, apt = state.image / "rootfs.tar", state.image / "apt.conf"
     overlay.write_bytes(files)
-    # Proxies, retries and checks, as the host's apt has them.
-    apt.write_text(run("apt-config", "dump", "Acquire"), encoding="utf-8")
+    apt.write_text(host_apt_settings(), encoding="utf-8")
     run(
         "mmdebstrap",
         "--mode=root",
@@ -125,7 +141,7 @@ def install_debian(
         f"--customize-hook=tar-in {shlex.quote(str(overlay))} /",
         *(f"--customize-hook={hook}" for hook in hooks),
         f'--customize-hook=cd "$1" && rm -f {REMOVED}',
-        host_release(),
+        release,
         str(target),
         *sources,
     )

@@ -86,7 +86,7 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         with progress.step("container image (built once, takes a minute)"):
             image.build_image(podman, state)
     if floor.virtual_machines and not vm_image.vm_image().directory.exists():
-        with progress.step("virtual machines' image (built once, takes a minute)"):
+        with progress.step("virtual machines' image (built once, takes two minutes)"):
             vm_image.build_vm_image(state)
     with progress.step("management network and cables"):
         network.build_management(floor, state)

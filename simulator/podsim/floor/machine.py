@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first process of an IPU-Machine's container: it keeps the RNIC's DHCP client and the V-IPU agent.
+"""The first process of an IPU-Machine's container: it keeps the DHCP clients and the V-IPU agent.
 
 When either of them ends the machine ends, too, so that a broken machine is seen as a machine that is down.
 """
@@ -19,7 +19,9 @@ from podsim.vipu.discovery import PORT as DISCOVERY_PORT
 # Whoever listens on the management network may hear of this machine.
 EVERYBODY = "255.255.255.255"
 MANAGEMENT_PORT = "eth0"
-LEASE_SCRIPT = "/usr/local/sbin/rnic-lease"
+LEASE_SCRIPT = "/usr/local/sbin/take-lease"
+# Time and log servers, beside what is always asked for; LEASE_SCRIPT takes them.
+REQUESTED = ("-O", "42", "-O", "7")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -27,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="podsim machine", description=__doc__.splitlines()[0])
     parser.add_argument("name", help="the IPU-Machine's name, which is its agent's id")
     parser.add_argument("--agent", required=True, metavar="ADDRESS:PORT", help="where the V-IPU agent listens")
+    parser.add_argument("--ask", default=[], action="append", metavar="PORT", help="ask for this port's address, too")
     parser.add_argument("--rnic", required=True, metavar="INTERFACE", help="the RNIC's interface")
     parser.add_argument("--mtu", required=True, metavar="BYTES", type=int, help="the RNIC's MTU")
     arguments = parser.parse_args(argv)
@@ -35,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
     subprocess.run(["ip", "link", "set", arguments.rnic, "mtu", str(arguments.mtu), "up"], check=True)
     subprocess.run(["ip", "route", "replace", EVERYBODY, "dev", MANAGEMENT_PORT], check=True)
     children = {
-        _spawn("busybox", "udhcpc", "-f", "-i", arguments.rnic, "-s", LEASE_SCRIPT, "-t", "3", "-T", "1", "-A", "2"),
+        *(_spawn_dhcp_client(port) for port in (arguments.rnic, *arguments.ask)),
         _spawn(
             "podsim",
             "agent",
@@ -53,6 +56,11 @@ def main(argv: list[str] | None = None) -> int:
         if process in children:
             print(f"process {process} ended with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr)
             return 1
+
+
+def _spawn_dhcp_client(port: str) -> int:
+    client = ("busybox", "udhcpc", "-f", "-i", port, "-s", LEASE_SCRIPT, "-p", f"/run/udhcpc.{port}.pid")
+    return _spawn(*client, *REQUESTED, "-t", "3", "-T", "1", "-A", "2")
 
 
 def _spawn(*command: str) -> int:

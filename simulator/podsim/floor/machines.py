@@ -14,7 +14,7 @@ from podsim.floor.commands import run
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import MachineType
-from podsim.floor.plan import Floor, Kind, Machine
+from podsim.floor.plan import BMC_PORT, MANAGEMENT_PORT, Floor, Kind, Machine
 from podsim.floor.podman import STATE_LABEL, Podman
 from podsim.floor.state import StateDirectory
 
@@ -39,7 +39,10 @@ def create_arguments(machine: Machine, image: str, state: StateDirectory) -> lis
         *("--volume", f"{SOURCE}:/opt/podsim/podsim:ro"),
     ]
     if machine.kind is Kind.IPU_MACHINE:
-        command = ["podsim", "machine", "--agent", f"{machine.address}:{AGENT_PORT}"]
+        # Where nobody has given the gateway its address yet, the agent takes whichever comes.
+        listen, ask = ("0.0.0.0", (MANAGEMENT_PORT, BMC_PORT)) if machine.bmc_mac else (machine.address, ())
+        command = ["podsim", "machine", "--agent", f"{listen}:{AGENT_PORT}"]
+        command += [argument for port in ask for argument in ("--ask", port)]
         command += ["--rnic", machine.rnics[0].name, "--mtu", str(machine.rnics[0].mtu), machine.name]
         return [*arguments, "--stop-signal", "SIGTERM", image, *command]
     identity = f"{state.machine(machine.name)}:/etc/podsim:ro"
@@ -71,7 +74,10 @@ def running(floor: Floor, podman: Podman, daemons: Daemons) -> set[str]:
 
 
 def wait_until_up(floor: Floor, podman: Podman, daemons: Daemons, state: StateDirectory) -> None:
-    """Wait until every agent and every sshd answers and every systemd says `running`."""
+    """Wait until every agent and every sshd answers and every systemd says `running`.
+
+    An IPU-Machine that has yet to be served an address only has to be switched on.
+    """
     start = time.monotonic()
     for machine in floor.machines:
         virtual = machine.type is MachineType.VIRTUAL_MACHINE
@@ -80,6 +86,8 @@ def wait_until_up(floor: Floor, podman: Podman, daemons: Daemons, state: StateDi
         while not answers(machine):
             if machine.name not in running(floor, podman, daemons):
                 raise FloorError(f"{machine.name} stopped while it started; see {log}.")
+            if machine.bmc_mac:
+                break
             if time.monotonic() > start + limit:
                 raise FloorError(f"{machine.name} does not answer after {limit:.0f} s; see {log}.")
             time.sleep(POLL_SECONDS)

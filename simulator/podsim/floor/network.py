@@ -16,11 +16,14 @@ from ipaddress import IPv4Interface, IPv4Network
 from podsim.floor.commands import ip_batch, run
 from podsim.floor.errors import FloorError
 from podsim.floor.plan import (
+    BMC_PORT,
     DATA_PLANE_NAMESPACE,
     LINK_PREFIX,
     MANAGEMENT_BRIDGE,
+    MANAGEMENT_PORT,
     NAMESPACE_PREFIX,
     Floor,
+    Machine,
 )
 from podsim.floor.state import StateDirectory
 
@@ -75,11 +78,14 @@ def build_cables(floor: Floor) -> None:
     existing = _links()
     for machine in floor.containers:
         if machine.management_link not in existing:
-            _add_management_cable(machine.management_link, "eth0", machine.container, machine.management_mac)
+            _add_management_cable(machine.management_link, MANAGEMENT_PORT, machine.container, machine.management_mac)
         for rnic in machine.rnics:
             add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
             disable_transmit_checksum(rnic.name, machine.container)
-        ip_batch(_management_port("eth0", machine.management, floor.networks), machine.container)
+        if machine.bmc_mac:
+            _plug_in_without_addresses(machine)
+        else:
+            ip_batch(_management_port(MANAGEMENT_PORT, machine.management, floor.networks), machine.container)
     for machine in floor.virtual_machines:
         if machine.management_link not in existing:
             _add_tap(machine.management_link, f"master {MANAGEMENT_BRIDGE}")
@@ -146,15 +152,23 @@ def _management_port(port: str, addresses: Iterable[IPv4Interface], networks: It
     ]
 
 
+def _plug_in_without_addresses(machine: Machine) -> None:
+    """The gateway's and the BMC's port, with a MAC each, on one cable."""
+    if BMC_PORT not in _links(machine.container, BMC_PORT):
+        bmc = f"link add {BMC_PORT} link {MANAGEMENT_PORT} address {machine.bmc_mac} type macvlan mode bridge"
+        ip_batch([bmc], machine.container)
+    ip_batch((f"link set {port} up" for port in ("lo", MANAGEMENT_PORT, BMC_PORT)), machine.container)
+
+
 def _add_tap(link: str, settings: str, namespace: str | None = None) -> None:
     """A cable whose other end a virtual machine holds; the host has no IPv6 address on it, so it sends nothing."""
     ip_batch([f"tuntap add {link} mode tap", f"link set {link} {settings} addrgenmode none up"], namespace)
 
 
-def _links(namespace: str | None = None) -> set[str]:
+def _links(namespace: str | None = None, prefix: str = LINK_PREFIX) -> set[str]:
     where = ("-n", namespace) if namespace else ()
     names = (link["ifname"] for link in json.loads(run("ip", *where, "-j", "link", "show")))
-    return {name for name in names if name.startswith(LINK_PREFIX)}
+    return {name for name in names if name.startswith(prefix)}
 
 
 def _namespaces() -> set[str]:

@@ -21,6 +21,8 @@ NAMESPACE_PREFIX = "podsim"
 DATA_PLANE_NAMESPACE = f"{NAMESPACE_PREFIX}.dataplane"
 DHCP_NAMESPACE = f"{NAMESPACE_PREFIX}.dhcp"
 DHCP_OPENFLOW_PORT = 1
+MANAGEMENT_PORT = "eth0"
+BMC_PORT = "bmc0"
 IPU_MACHINE_RNIC = "rnic0"
 SWITCH_USER = "admin"
 
@@ -46,7 +48,11 @@ class Rnic:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine: its management port `eth0` and its RNICs. The first management address is the one it serves on."""
+    """One machine: its management port `eth0` and its RNICs. The first management address is the one it serves on.
+
+    With a `bmc_mac` its management addresses are those that somebody has yet to serve: its gateway asks for one on
+    `eth0`, its BMC on `bmc0`, which shares the cable.
+    """
 
     name: str
     kind: Kind
@@ -55,6 +61,7 @@ class Machine:
     management_link: str
     management_mac: str | None
     rnics: tuple[Rnic, ...]
+    bmc_mac: str | None = None
 
     @property
     def container(self) -> str:
@@ -148,10 +155,11 @@ def plan(facts: Facts) -> Floor:
         rnics: tuple[Rnic, ...],
         mac: str | None = None,
         machine_type: MachineType = MachineType.CONTAINER,
+        bmc_mac: str | None = None,
     ) -> None:
         management = tuple(_on_network(address, networks) for address in addresses)
         link = f"{LINK_PREFIX}m{len(machines) + 1}"
-        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics))
+        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics, bmc_mac))
 
     for controller in facts.controllers:
         add(controller.name, Kind.CONTROLLER, (controller.management,), ())
@@ -159,10 +167,11 @@ def plan(facts: Facts) -> Floor:
         rnics = tuple(Rnic(rnic.name, rnic.mac, switch_link(rnic.cable)) for rnic in server.rnics)
         add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics, machine_type=server.machine)
     for machine in facts.ipu_machines:
-        lease = machine.lease if facts.dhcp is Dhcp.FACTORY else None
+        factory = facts.dhcp is Dhcp.FACTORY
+        lease, bmc_mac = (machine.lease, None) if factory else (None, machine.bmc_mac)
         rnic = Rnic(IPU_MACHINE_RNIC, machine.rnic_mac, switch_link(machine.cable), lease, machine.mtu)
         addresses = (machine.gateway_address, machine.bmc_address)
-        add(machine.name, Kind.IPU_MACHINE, addresses, (rnic,), machine.gateway_mac)
+        add(machine.name, Kind.IPU_MACHINE, addresses, (rnic,), machine.gateway_mac, bmc_mac=bmc_mac)
 
     cables = [
         *((rnic.cable, server.name, rnic.name, rnic.mac) for server in facts.poplar_servers for rnic in server.rnics),

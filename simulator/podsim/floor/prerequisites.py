@@ -9,7 +9,8 @@ import platform
 import shutil
 import subprocess
 
-from podsim.floor.errors import FloorError
+from podsim.floor.commands import run
+from podsim.floor.errors import FloorError, Unavailable
 from podsim.floor.podman import container_runtime
 
 LOCK_SECONDS = 600
@@ -40,8 +41,8 @@ def missing_packages(*, virtual_machines: bool) -> list[str]:
 
 def refuse_missing(*, virtual_machines: bool) -> None:
     """Refuse to start on a host that lacks a package, or without root."""
-    if virtual_machines and platform.machine() != "x86_64":
-        raise FloorError(f"virtual machines need an x86-64 host, and this one is {platform.machine()}.")
+    if virtual_machines:
+        _refuse_other_processors()
     if missing := missing_packages(virtual_machines=virtual_machines):
         how = "podsim prerequisites --install" + (" --virtual-machines" if virtual_machines else "")
         raise FloorError(f"missing on this host: {', '.join(missing)}; run `{how}` as root.")
@@ -55,20 +56,47 @@ def require_root() -> None:
 
 
 def install(*, virtual_machines: bool) -> None:
-    """Install what is missing with apt-get, which shows its own progress and waits for another one to finish."""
+    """Install what is missing with apt-get, which shows its own progress and waits for another one to finish.
+
+    Raises:
+        Unavailable: virtual machines are asked for, and this host's processor or package archive has none.
+    """
+    if virtual_machines:
+        _refuse_other_processors()
     missing = missing_packages(virtual_machines=virtual_machines)
     if not missing:
         return
     require_root()
     if platform.freedesktop_os_release().get("ID") not in ("debian", "ubuntu"):
         raise FloorError(f"this is neither Debian nor Ubuntu; install by hand what provides: {', '.join(missing)}.")
-    apt_get = ["apt-get", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "-o", "Acquire::Retries=3", "-q"]
-    for arguments in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
-        result = subprocess.run(
-            [*apt_get, *arguments],
-            check=False,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-            stdin=subprocess.DEVNULL,
+    _apt_get("update")
+    # Only what nothing but virtual machines needs can be done without.
+    unknown = [package for package in missing if package in VIRTUAL_MACHINE_PROGRAMS and not _is_in_archive(package)]
+    if unknown:
+        raise Unavailable(
+            f"virtual machines need {', '.join(unknown)}, which this host's package archive does not have."
         )
-        if result.returncode:
-            raise FloorError(f"`apt-get {' '.join(arguments)}` failed; see what it says above.")
+    _apt_get("install", "--yes", "--no-install-recommends", *missing)
+
+
+def _refuse_other_processors() -> None:
+    if platform.machine() != "x86_64":
+        raise Unavailable(f"virtual machines need an x86-64 host, and this one is {platform.machine()}.")
+
+
+def _is_in_archive(package: str) -> bool:
+    policy = run("apt-cache", "policy", package, environment={"LC_ALL": "C"})
+    # Of a package that it has never heard of apt says nothing at all.
+    return "Candidate: " in policy and "Candidate: (none)" not in policy
+
+
+def _apt_get(*arguments: str) -> None:
+    options = ("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "-o", "Acquire::Retries=3", "-q")
+    result = subprocess.run(
+        ["apt-get", *options, *arguments],
+        check=False,
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        stdin=subprocess.DEVNULL,
+    )
+    if result.returncode:
+        raise FloorError(f"`apt-get {' '.join(arguments)}` failed; see what it says above.")

@@ -22,6 +22,8 @@ from podsim.floor.vm_image import VmImage, vm_image
 QEMU = "qemu-system-x86_64"
 MEMORY_MIB = 640
 TRANSLATION_CACHE_MIB = 128
+# What a virtual NIC says of its link; without it no bond would speak LACP.
+RNIC_LINK = "speed=100000,duplex=full"
 KERNEL_OPTIONS = ("root=/dev/vda", "console=ttyS0", "quiet", "net.ifnames=0", "mitigations=off")
 
 
@@ -76,7 +78,7 @@ def _nics(machine: Machine) -> list[str]:
     # Any MAC does, but QEMU gives all machines the same one.
     mac = machine.management_mac or "02:00:" + machine.address.packed.hex(":")
     models = [f"virtio-net-pci,mac={mac}"]
-    models += [f"virtio-net-pci,mac={rnic.mac},host_mtu={SWITCH_LINK_MTU}" for rnic in machine.rnics]
+    models += [f"virtio-net-pci,mac={rnic.mac},host_mtu={SWITCH_LINK_MTU},{RNIC_LINK}" for rnic in machine.rnics]
     arguments = []
     for number, model in enumerate(models):
         arguments += ["-netdev", f"tap,id=net{number},fd={FIRST_DESCRIPTOR + number}"]

@@ -38,6 +38,29 @@ def test_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["etc"]
 
 
+def test_what_a_reset_in_the_middle_of_a_write_leaves_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reset(_old: str, _new: str) -> None:
+        raise SystemExit
+
+    files = Files(str(tmp_path))
+    monkeypatch.setattr(os, "replace", reset)
+    monkeypatch.setattr(os, "unlink", lambda _path: None)
+    with pytest.raises(SystemExit):
+        files.write("/etc/a.conf", File("new", ME, MY_GROUP))
+    (tmp_path / "etc" / ".profile").touch()
+    ((left, wanted),) = files.unfinished("/etc").items()
+    assert wanted == "/etc/a.conf"
+    assert files.read(left) == File("new", ME, MY_GROUP, "0644")
+
+
+def test_when_a_file_was_written(tmp_path: Path) -> None:
+    files = Files(str(tmp_path))
+    (tmp_path / "a").touch()
+    os.utime(tmp_path / "a", ns=(0, 1_500_000_000))
+    assert files.modified("/a") == 1_500_000_000
+    assert files.modified("/none") is None
+
+
 def test_links_and_binary_files_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/passwd")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")

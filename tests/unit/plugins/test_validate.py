@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,10 +17,14 @@ PROGRAM = Path(sys.executable).parent / "ansible-playbook"
 
 
 def validate(pods: str) -> subprocess.CompletedProcess[str]:
+    return run("-e", f"pods={pods}")
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [PROGRAM, "playbooks/validate.yml", "-e", f"pods={pods}"],
+        [PROGRAM, "playbooks/validate.yml", *options],
         cwd=PROJECT,
-        env={**os.environ, "PWD": str(PROJECT)},
+        env={**os.environ, "PWD": str(PROJECT), "COLUMNS": "1000"},
         capture_output=True,
         text=True,
         check=False,
@@ -45,3 +50,45 @@ def test_a_file_that_is_not_there_is_named_with_the_remedy() -> None:
     done = validate("nowhere/pods.yml")
     assert done.returncode != 0
     assert f"{PROJECT}/nowhere/pods.yml is no file; say which with -e pods=FILE" in " ".join(done.stdout.split())
+
+
+ROCE = {"name": "rnic0", "trust": "dscp", "dscp_map": {26: 3}, "pfc": [3]}
+STORAGE = {"name": "rnic0.300", "type": "vlan", "parent": "rnic0", "vlan_id": 300}
+
+
+@pytest.fixture
+def inventory(tmp_path: Path) -> Path:
+    pod = {"model": "bow-pod64", "poplar_servers": 2, "rnic": {"interface": "rnic0", "vlan": 101}}
+    pod |= {"vlans": {"storage": 300}, "tor": {"roce": "reference"}}
+    declared = {"plugin": "ipu.pod.pods", "schema": 1, "pods": {"p": pod}}
+    (tmp_path / "pods.yml").write_text(json.dumps(declared))
+    (tmp_path / "host_vars").mkdir()
+    return tmp_path
+
+
+def declare(inventory: Path, server: int, roce: dict[str, object], storage: str) -> None:
+    more = [{**STORAGE, "addresses": [storage]}]
+    variables = {"poplar_server_roce": [roce], "poplar_server_more_interfaces": more}
+    (inventory / "host_vars" / f"p-poplar{server}.yml").write_text(json.dumps(variables))
+
+
+def test_variables_of_roles_that_agree_with_the_inventory(inventory: Path) -> None:
+    declare(inventory, 1, ROCE, "10.6.0.1/24")
+    declare(inventory, 2, ROCE, "10.6.0.2/24")
+    done = run("-i", str(inventory))
+    assert done.returncode == 0, done.stdout
+    assert "ok=1" in done.stdout
+
+
+def test_variables_of_roles_that_contradict_the_inventory_are_all_named(inventory: Path) -> None:
+    declare(inventory, 1, {**ROCE, "pfc": [4], "dscp_map": {26: 4}}, "10.6.0.1/24")
+    declare(inventory, 2, {**ROCE, "trust": "pcp"}, "10.7.0.2/24")
+    done = run("-i", str(inventory))
+    assert done.returncode != 0
+    for sentence in (
+        "p-poplar1 rnic0 (PFC on priority 4 by poplar_server_roce) and p-tor Ethernet25/1 (PFC on priority 3 by "
+        "pods.p.tor.roce): PFC is hop by hop; give both the same priorities",
+        "p-poplar2 rnic0 (trusts pcp by poplar_server_roce) and p-tor Ethernet27/1 (trusts dscp by pods.p.tor.roce): ",
+        "p-poplar1 rnic0.300 (10.6.0.1/24) and p-poplar2 rnic0.300 (10.7.0.2/24): both are in VLAN 300 of p-tor; ",
+    ):
+        assert sentence in done.stdout + done.stderr

@@ -84,8 +84,8 @@ def test_what_the_owner_says_of_a_server_port_keeps_its_tenants_vlan() -> None:
 
 
 def test_another_mode_takes_nothing_from_what_is_derived() -> None:
-    port = ports({"alice": ALICE}, ports={"Et27": {"mode": "access", "vlan": "storage"}})["Ethernet27/1"]
-    assert (port["mode"], port["vlan"]) == ("access", 300)
+    port = ports({"alice": ALICE}, ports={"Et27": {"mode": "access", "vlan": 101}})["Ethernet27/1"]
+    assert (port["mode"], port["vlan"]) == ("access", 101)
     assert port.keys().isdisjoint({"native_vlan", "allowed_vlans"})
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
@@ -13,6 +14,8 @@ class MemoryFiles(Files):
     def __init__(self, **content: File) -> None:
         super().__init__("/nowhere")
         self.files = dict(content)
+        self._clock = itertools.count(1)
+        self._modified: dict[str, int] = {}
 
     def names(self, directory: str) -> list[str]:
         prefix = directory.rstrip("/") + "/"
@@ -21,8 +24,12 @@ class MemoryFiles(Files):
     def read(self, path: str) -> File | None:
         return self.files.get(path)
 
+    def modified(self, path: str) -> int | None:
+        return self._modified.get(path, 0) if path in self.files else None
+
     def write(self, path: str, file: File) -> None:
         self.files[path] = replace(file)
+        self._modified[path] = next(self._clock)
 
     def remove(self, path: str) -> None:
         self.files.pop(path, None)

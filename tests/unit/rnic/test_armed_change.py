@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -73,6 +74,7 @@ def test_what_nobody_confirms_is_undone_at_the_deadline(backend: str, options: l
     server.pause(31)
     assert (running(server), persistent(server)) == before
     assert checkpoint_on(server).undone() is not None
+    assert not [path for path in server.files.files if "ipu-rnic-" in path]
     assert problem_of_confirmation(server, options) == (
         "the server has put the old settings back before the confirmation"
     )
@@ -220,6 +222,13 @@ def test_the_next_run_waits_for_the_decision() -> None:
     changed(server, [OTHER])
     with pytest.raises(Refused, match=r"a change of rnic0 waits for its confirmation until .* UTC; let it be"):
         changed(server, [OTHER])
+    assert server.run(["systemctl", "start", "ipu-rnic-undo.service"])[0] == 0
+    assert server.systemd.timers == {}
+
+
+def test_a_change_whose_timer_is_gone() -> None:
+    server = prepared("networkd")
+    changed(server, [OTHER])
     server.systemd.timers.clear()
     with pytest.raises(Refused, match=r"its timer is gone; undo it with `systemctl start ipu-rnic-undo.service`"):
         changed(server, [OTHER])
@@ -239,8 +248,8 @@ class ControlNode:
         self._lost_in = lost_in
         self._losses = lost_for
 
-    def result(self) -> dict[str, Any]:
-        return carried_out(self._call, lambda: None, self.server.pause, CONFIRM_WITHIN)
+    def result(self, reconnect: Callable[[], None] = lambda: None) -> dict[str, Any]:
+        return carried_out(self._call, reconnect, self.server.pause, CONFIRM_WITHIN)
 
     def _call(self, phase: str) -> dict[str, Any]:
         self.phases.append(phase)
@@ -254,7 +263,10 @@ class ControlNode:
             return answer
         session = session_on(self.server, self.options)
         if phase == CONFIRM:
-            return {"after": session.confirm(CHANGE_ID)}
+            try:
+                return {"after": session.confirm(CHANGE_ID)}
+            except DeviceError as error:
+                return {"failed": True, "msg": str(error)}
         log = checkpoint_on(self.server).undone()
         pending = checkpoint_on(self.server).is_pending()
         return {"after": session.read(), "pending": pending, "undo_log": None if log is None else log.splitlines()}
@@ -270,6 +282,18 @@ def test_one_phase_without_a_change_and_two_with_one() -> None:
     again = ControlNode(server, [OTHER])
     assert not again.result()["changed"]
     assert again.phases == ["change"]
+
+
+def test_a_new_connection_that_comes_too_late() -> None:
+    server = prepared("networkd")
+    result = ControlNode(server, [OTHER]).result(reconnect=lambda: server.pause(CONFIRM_WITHIN))
+    assert result["msg"] == (
+        "the change was not confirmed: the server has put the old settings back before the confirmation"
+    )
+    assert "+ networkctl reload" in result["undo_log"]
+    assert result["after"] == result["before"]
+    assert result["failed"]
+    assert not result["changed"]
 
 
 @pytest.mark.parametrize("phase", [CHANGE, CONFIRM])

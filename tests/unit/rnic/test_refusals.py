@@ -103,6 +103,14 @@ def as_it_is(server: TinyServer) -> None:
         (same_mac, [{"name": "rnic0", "mac": MAC}], "is found on rnic0 and rnic1; declare the interface by name alone"),
         (as_it_is, [{"name": "x", "mac": MAC}, {"name": "rnic0"}], "interfaces x and rnic0 are both rnic0; keep one"),
         (as_it_is, [{"name": "rnic0", "mtu": 10000}], "mtu 10000 is not possible on rnic0, which takes 68 to 9978"),
+        (
+            as_it_is,
+            [
+                {"name": "rnic0"},
+                {"name": "bond0", "type": "bond", "members": ["rnic0"], "mode": "802.3ad", "mtu": 10000},
+            ],
+            "interface bond0: mtu 10000 is not possible on rnic0, which takes 68 to 9978",
+        ),
         (as_it_is, [{"name": "eno1"}], "interface eno1: eno1 carries this SSH connection and is never changed"),
         (management_on_a_vlan, [WANTED], "rnic0 is below rnic0.3, which carries the default route and is never"),
         (vlan_on_management, [{**VLAN, "state": "absent"}], "tenant is above eno1, which carries this SSH connection"),

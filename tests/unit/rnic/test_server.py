@@ -33,7 +33,7 @@ Nov 21 08:50:46 pod001-poplar1 systemd-networkd[33]: rnic0: Gained carrier
 
 def entry(name: str, **more: Any) -> dict[str, Any]:
     common = {"flags": ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"], "mtu": 1500, "min_mtu": 68, "max_mtu": 65535}
-    return {"ifname": name, "address": "04:3f:72:00:01:02", "addr_info": [], **common, **more}
+    return {"ifindex": 2, "ifname": name, "address": "04:3f:72:00:01:02", "addr_info": [], **common, **more}
 
 
 def address(local: str, **more: Any) -> dict[str, Any]:

@@ -173,6 +173,44 @@ def test_what_others_edited_and_did_not_apply_is_not_applied_for_them() -> None:
     assert server.nics["eno1"].addresses == ["10.3.1.101/24"]
 
 
+SITE = "/etc/systemd/network/60-site.network"
+
+
+@pytest.mark.parametrize("backend", ["networkd", "netplan"])
+@pytest.mark.parametrize("edit", ["changed", "removed"])
+def test_what_others_edited_and_did_not_have_loaded_is_not_loaded_for_them(backend: str, edit: str) -> None:
+    server = server_with(backend)
+    server.files.write(SITE, File("[Match]\nName=rnic1\n[Network]\nAddress=10.9.9.8/24\n"))
+    server.networkd.reload()
+    confirmed(server, [WANTED])
+    before = running(server), persistent(server)
+    server.files.remove(SITE)
+    if edit == "changed":
+        server.files.write(SITE, File("[Match]\nName=rnic1\n[Network]\nAddress=10.9.9.9/24\n"))
+    message = f"systemd-networkd would also change rnic1: somebody edited {SITE} and did not have it loaded; load it"
+    with pytest.raises(Refused, match=message):
+        changed(server, [{**WANTED, "mtu": 1500}])
+    assert running(server) == before[0]
+    server.networkd.reload()
+    assert confirmed(server, [{**WANTED, "mtu": 1500}]).changed
+
+
+def test_what_a_reset_in_the_middle_of_a_write_left_goes_with_the_next_change() -> None:
+    server = networkd_server()
+    left = {
+        "/etc/systemd/network/.50-ipu-rnic0.network.a1b2c3d4",
+        "/etc/systemd/network/50-ipu-rnic0.network.d/.50-ipu-tenant.conf.a1b2c3d4",
+        "/etc/netplan/.60-ipu-rnic0.yaml.a1b2c3d4",
+        "/etc/systemd/system/.ipu-vf-rnic0.service.a1b2c3d4",
+        "/etc/systemd/system/.ipu-rnic-undo.service.a1b2c3d4",
+    }
+    of_others = {"/etc/systemd/network/.60-site.network.a1b2c3d4", "/etc/systemd/network/.50-ipu-rnic0.network.swp"}
+    for path in left | of_others:
+        server.files.write(path, File("half a fi"))
+    confirmed(server, [WANTED])
+    assert {path for path in server.files.files if "/." in path} == of_others
+
+
 def test_check_mode_before_the_same_run_starts_networkd() -> None:
     server = networkd_server()
     server.networkd.runs = False

@@ -29,8 +29,9 @@ class Nic:
     bond_mode: str | None = None
     functions: list[dict[str, Any]] = field(default_factory=list)
 
-    def described(self, name: str) -> dict[str, object]:
+    def described(self, name: str, index: int) -> dict[str, object]:
         entry: dict[str, object] = {
+            "ifindex": index,
             "ifname": name,
             "flags": ["BROADCAST", "UP"] if self.up else ["BROADCAST"],
             "mtu": self.mtu,
@@ -64,12 +65,17 @@ class TinyKernel:
         self.default_device = "eno1"
         self.refused_mtus: set[int] = set()
         self.unsupported: set[str] = set()
+        self._indexes: dict[str, int] = {}
+
+    def index_of(self, name: str) -> int:
+        """The number of a device."""
+        return self._indexes.setdefault(name, len(self._indexes) + 2)
 
     def ip(self, words: list[str]) -> str:
         """The program ip."""
         match words:
             case ["-details", "-json", "address", "show"]:
-                return json.dumps([nic.described(name) for name, nic in self.nics.items()])
+                return json.dumps([nic.described(name, self.index_of(name)) for name, nic in self.nics.items()])
             case ["-4", "-json", "route", "show", "default"]:
                 return json.dumps([{"dst": "default", "dev": self.default_device}] if self.default_device else [])
             case ["-6", "-json", "route", "show", "default"]:

@@ -105,6 +105,7 @@ class TinyNetworkd:
         nic.up = True
         for vlan in settings.get("Network.VLAN", []):
             self._add_vlan(vlan, name)
+        self._files.write(f"/run/systemd/netif/links/{self._kernel.index_of(name)}", File("# This is private data.\n"))
 
     def _set_mtu(self, name: str, mtu: int) -> None:
         try:
@@ -152,7 +153,7 @@ class TinyNetworkd:
         return None
 
     def _status(self, name: str) -> str:
-        number = list(self._kernel.nics).index(name) + 2
+        number = self._kernel.index_of(name)
         state = "failed" if name in self.failed else "configured"
         file = self.used.get(name, "n/a")
         return f"● {number}: {name}\n    Link File: n/a\n   Network File: {file}\n   State: routable ({state})\n\n"

@@ -10,7 +10,12 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import Inspection, counters_from, firmware_from
+from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import (
+    Inspection,
+    counters_from,
+    firmware_from,
+    speed_verdict,
+)
 from tests.unit.rnic.tiny_server import MemoryFiles, Nic, TinyServer
 
 STATISTICS = """NIC statistics:
@@ -39,6 +44,13 @@ def test_firmware_is_compared_number_by_number(version: str, verdict: str) -> No
 @pytest.mark.parametrize("answer", ["", "driver: veth\nfirmware-version: \n", "firmware-version: N/A\n"])
 def test_firmware_that_is_not_told_is_unknown(answer: str) -> None:
     assert firmware_from(answer, "16.26.1040") == {"version": None, "verdict": "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("speed", "verdict"), [(100_000, "ok"), (200_000, "ok"), (99_999, "slower"), (None, "unknown")]
+)
+def test_the_speed_of_a_link(speed: int | None, verdict: str) -> None:
+    assert speed_verdict(speed, 100_000) == verdict
 
 
 def test_counters_of_classes_and_pause_frames() -> None:

@@ -50,6 +50,15 @@ def test_the_nic_gets_what_is_declared(server: TinyRoceServer) -> None:
     assert not run(server, LOSSLESS, check_mode=True).changed
 
 
+def test_what_a_reset_in_the_middle_of_a_write_left_goes_with_the_next_one(ofed: TinyRoceServer) -> None:
+    left = ["/etc/ipu-roce/.rnic0.sh.a1b2c3d4", "/etc/systemd/system/.ipu-roce-rnic0.service.a1b2c3d4"]
+    of_others = "/etc/ipu-roce/.rnic1.sh.a1b2c3d4"
+    for path in (*left, of_others):
+        ofed.files.write(path, File("half a fi"))
+    run(ofed, LOSSLESS)
+    assert [path for path in ofed.files.files if "/." in path] == [of_others]
+
+
 def test_ecn_and_traffic_class_where_the_drivers_have_them(ofed: TinyRoceServer) -> None:
     assert run(ofed, {**LOSSLESS, **OFED_ONLY}).failure is None
     assert [key for key, value in ofed.files.ecn.items() if value == "1"] == ["rnic0 np 3", "rnic0 rp 3"]
@@ -277,6 +286,51 @@ def test_gathered_can_be_declared(server: TinyRoceServer) -> None:
     assert [nic["name"] for nic in found] == ["rnic0", "rnic1"]
     assert found[0]["pfc"] == [3]
     assert all(step.risk == "none" for step in run(server, found[0], check_mode=True).steps)
+
+
+JOB = {"ifname": "mlx5_0", "port": 1, "lqpn": 271, "type": "RC", "state": "RTS", "pid": 4711, "comm": "train"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pfc": [6]},
+        {"dscp_map": {26: 3, 48: 5}},
+        {"rings": {"rx": 2048}},
+        {"pause": {"rx": True, "tx": True}, "pfc": []},
+    ],
+    ids="-".join,
+)
+def test_what_queue_pairs_would_feel_is_refused_with_their_names(
+    server: TinyRoceServer, changes: dict[str, Any]
+) -> None:
+    run(server, LOSSLESS)
+    server.queue_pairs = [{**JOB, "type": "GSI", "lqpn": 1, "comm": "ib_core"}, JOB]
+    before, files = server.nics.kept(), dict(server.files.files)
+    changed = {**LOSSLESS, "roce_tos": None, **changes}
+    for check_mode in (True, False):
+        with pytest.raises(Refused) as refused:
+            run(server, changed, check_mode=check_mode)
+        assert str(refused.value) == (
+            "interface rnic0: rnic0 is in use: queue pair 271 on mlx5_0 of train (process 4711); end that first"
+        )
+    assert (server.nics.kept(), server.files.files) == (before, files)
+
+
+def test_queue_pairs_of_another_nic_and_changes_that_they_do_not_feel_are_no_matter(server: TinyRoceServer) -> None:
+    server.queue_pairs = [{**JOB, "ifname": "mlx5_1"}]
+    assert run(server, LOSSLESS).failure is None
+    server.queue_pairs = [JOB]
+    assert not run(server, LOSSLESS).changed
+    del server.files.files[SCRIPT]
+    assert run(server, contradiction(roce_tos=104)).changed
+    assert server.nics.ports["rnic0"].roce_tos == 104
+
+
+def test_queue_pairs_that_cannot_be_listed_count_as_in_use(server: TinyRoceServer) -> None:
+    server.failing = {"resource show qp"}
+    with pytest.raises(Refused, match="RDMA queue pairs that cannot be listed"):
+        run(server, LOSSLESS)
 
 
 def test_no_tools_at_all_is_refused(ofed: TinyRoceServer) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from typing import Any
@@ -19,6 +20,7 @@ from tests.unit.rnic.tiny_server import MemoryFiles, Nic, TinyServer
 
 MACS = {"rnic0": "04:3f:72:00:01:02", "rnic1": "04:3f:72:00:01:03"}
 PCI = {"rnic0": "0000:3b:00.0", "rnic1": "0000:3b:00.1"}
+RDMA_DEVICES = ["mlx5_0", "mlx5_1"]
 OFED_TOOLS = {"mlnx_qos", "cma_roce_mode", "cma_roce_tos"}
 INBOX_TOOLS = {"dcb"}
 CONFIGFS = "/sys/kernel/config/rdma_cm"
@@ -84,6 +86,7 @@ class TinyRoceServer:
         self.installed = OFED_TOOLS if ofed else INBOX_TOOLS
         self.failing: set[str] = set()
         self.calls: list[list[str]] = []
+        self.queue_pairs: list[dict[str, Any]] = []
 
     def run(self, argv: list[str]) -> tuple[int, str, str]:
         self.calls.append(argv)
@@ -92,6 +95,8 @@ class TinyRoceServer:
         program, *arguments = argv
         if program == "ip":
             return self.links.run(argv)
+        if argv == ["rdma", "-j", "resource", "show", "qp"]:
+            return 0, json.dumps(self.queue_pairs), ""
         if program in self.installed | {"ethtool", "rdma"}:
             reply = answer(program, self.nics, arguments)
             return (reply.status, reply.output, reply.errors) if reply else (0, "dcb utility, iproute2-6.1.0", "")
@@ -150,6 +155,7 @@ class TinyRoceServer:
 
 def run(server: TinyRoceServer, *options: dict[str, Any], check_mode: bool = False, tools: str = "auto") -> Outcome:
     session = RoceSession(
-        Host(server.run, server.files, frozenset({"10.3.1.101"}), PCI, tools), roce_interfaces_from(options)
+        Host(server.run, server.files, frozenset({"10.3.1.101"}), PCI, tools, RDMA_DEVICES),
+        roce_interfaces_from(options),
     )
     return converge(session.read, session.plan, session.apply, check_mode)

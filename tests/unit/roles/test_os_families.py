@@ -63,6 +63,20 @@ def test_rdma_packages(release: str) -> None:
 def test_chrony(release: str, service: str, drop_ins: str, include_in: str) -> None:
     found = value("pod_services", "pod_services_os", release)
     assert found["chrony"] == {"service": service, "drop_ins": drop_ins, "include_in": include_in}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_who_writes_the_pods_messages(release: str) -> None:
+    """On Ubuntu rsyslog gives up root, and then needs a directory of its own."""
+    wanted = "syslog" if RELEASES[release][1] == "Ubuntu" else "root"
+    assert value("pod_services", "pod_services_os", release)["rsyslog_user"] == wanted
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_dhcp_is_served_by_the_program_itself(release: str) -> None:
+    """Debian's package `dnsmasq` starts a service that would serve everywhere; `dnsmasq-base` is the program alone."""
+    found = value("pod_services", "pod_services_os", release)
+    assert found["dnsmasq"] == "/usr/sbin/dnsmasq"
     assert found["packages"]["dhcp"] == ("dnsmasq" if RELEASES[release][0] == "RedHat" else "dnsmasq-base")
 
 

@@ -25,10 +25,11 @@ SERVED = {
     "time_servers": ["10.3.1.101"],
     "syslog_servers": ["10.3.1.101", "10.3.1.102"],
 }
+OWN = ["10.1.1.101", "10.5.1.101"]
 
 
 def test_configuration_as_a_person_finds_it() -> None:
-    assert dnsmasq_configuration(SERVED, HOSTS).splitlines()[2:] == [
+    assert dnsmasq_configuration(SERVED, HOSTS, OWN).splitlines()[2:] == [
         "port=0",
         "no-resolv",
         "no-hosts",
@@ -48,7 +49,7 @@ def test_configuration_as_a_person_finds_it() -> None:
 
 def test_an_rnic_has_one_address_in_every_vlan() -> None:
     def hosts_on(interface: str) -> list[str]:
-        text = dnsmasq_configuration({**SERVED, "interface": interface}, HOSTS)
+        text = dnsmasq_configuration({**SERVED, "interface": interface}, HOSTS, OWN)
         return [line for line in text.splitlines() if line.startswith("dhcp-host=")]
 
     assert hosts_on("rnic0.101") == hosts_on("rnic0.102") != []
@@ -58,7 +59,7 @@ def test_an_rnic_has_one_address_in_every_vlan() -> None:
 @pytest.mark.parametrize("changes", [{}, {"lease_time": "infinite"}, {"networks": ["10.1.1.0/24", "10.5.0.0/16"]}])
 def test_dnsmasq_takes_it(tmp_path: Path, changes: dict[str, Any]) -> None:
     file = tmp_path / "dnsmasq.conf"
-    file.write_text(dnsmasq_configuration({**SERVED, **changes}, HOSTS), encoding="ascii")
+    file.write_text(dnsmasq_configuration({**SERVED, **changes}, HOSTS, OWN), encoding="ascii")
     done = subprocess.run(["dnsmasq", "--test", f"--conf-file={file}"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "dnsmasq: syntax check OK.\n")
 
@@ -71,8 +72,9 @@ def test_dnsmasq_takes_it(tmp_path: Path, changes: dict[str, Any]) -> None:
         ({"networks": ["10.5.0.0/16", "10.5.1.0/24"]}, HOSTS, "the networks 10.5.0.0/16 and 10.5.1.0/24 overlap"),
         ({"networks": []}, HOSTS, "no known host has an address in its networks; declare hosts, or leave it out"),
         ({"networks": ["10.9.0.0/16"]}, HOSTS, "no known host has an address in its networks"),
+        ({"networks": ["10.5.0.0/24", "10.5.1.0/25"]}, HOSTS, "no address in 10.5.0.0/24; give it one, or nobody"),
         ({"lease_time": "soon"}, HOSTS, "lease_time 'soon' is none; write it like 30m"),
-        ({"time_servers": ["clock"]}, HOSTS, "time_servers: Expected 4 octets in 'clock'; write addresses like"),
+        ({"time_servers": ["clock"]}, HOSTS, "time_servers: 'clock' is no IPv4 address; write it like 10.3.1.101"),
         ({}, [*HOSTS, {**HOSTS[1], "name": "twin"}], "DHCP hosts pod001-ipum1-rnic and twin: both have the mac"),
         ({}, [{**HOSTS[0], "mac": "x"}], "DHCP host pod001-ipum1-bmc: mac 'x' is no MAC address"),
         ({}, [{**HOSTS[0], "address": "10.5.0"}], "DHCP host pod001-ipum1-bmc: '10.5.0' is no IPv4 address"),
@@ -82,7 +84,7 @@ def test_dnsmasq_takes_it(tmp_path: Path, changes: dict[str, Any]) -> None:
 )
 def test_refused_with_one_sentence(declared: dict[str, Any], hosts: list[dict[str, str]], message: str) -> None:
     with pytest.raises(Refused) as refused:
-        dnsmasq_configuration({**SERVED, **declared}, hosts)
+        dnsmasq_configuration({**SERVED, **declared}, hosts, OWN)
     assert message in str(refused.value)
 
 

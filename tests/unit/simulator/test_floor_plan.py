@@ -92,6 +92,17 @@ def test_without_factory_dhcp_the_switch_forwards_what_others_serve() -> None:
     assert dhcp_flows(floor.switches[0], floor) == ["priority=900,in_port=1,actions=drop"]
 
 
+def test_without_factory_dhcp_an_ipu_machine_asks_at_all_its_ends(tmp_path: Path) -> None:
+    sim = yaml.safe_load(PODS_FILE.read_text(encoding="utf-8"))["sim"]
+    ipum = machine(plan(facts_from({**sim, "dhcp": "none"})), "pod001-ipum3")
+    assert (ipum.management_mac, ipum.bmc_mac) == ("70:69:79:20:01:07", "70:69:79:20:01:06")
+    arguments = create_arguments(ipum, "image:tag", StateDirectory(tmp_path))
+    assert arguments[arguments.index("image:tag") + 1 :] == [
+        *("podsim", "machine", "--agent", "0.0.0.0:8080", "--ask", "eth0", "--ask", "bmc0"),
+        *("--rnic", "rnic0", "--mtu", "9000", "pod001-ipum3"),
+    ]
+
+
 def test_the_dhcp_server_takes_no_leased_address(floor: Floor) -> None:
     assert server_addresses(floor) == [IPv4Interface("10.5.255.254/16")]
 

@@ -9,11 +9,12 @@ import itertools
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from podsim.floor import prerequisites, tap_launcher
+from podsim.floor import cli, prerequisites, tap_launcher
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import MachineType, facts_from, read_facts
 from podsim.floor.image import CONTAINER_FILES, root_files
@@ -164,6 +165,64 @@ def test_qemu_is_asked_for_only_where_it_is_needed(monkeypatch: pytest.MonkeyPat
         "missing on this host: qemu-system-x86, qemu-utils; "
         "run `podsim prerequisites --install --virtual-machines` as root."
     )
+
+
+class Apt:
+    """apt-get and apt-cache of a Debian host that lacks QEMU.
+
+    Args:
+        archive: the packages that its archive has.
+        fails: the apt-get command that fails.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, archive: tuple[str, ...], fails: str = "") -> None:
+        self.asked: list[str] = []
+        self._archive, self._fails = archive, fails
+        monkeypatch.setattr("shutil.which", lambda program, path: None if "qemu" in program else f"{path}/{program}")
+        monkeypatch.setattr("platform.machine", lambda: "x86_64")
+        monkeypatch.setattr("platform.freedesktop_os_release", lambda: {"ID": "debian"})
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        monkeypatch.setattr(subprocess, "run", self._run)
+
+    def _run(self, command: list[str], **_options: Any) -> subprocess.CompletedProcess[str]:
+        if command[0] == "apt-cache":
+            package = command[-1]
+            known = f"{package}:\n  Installed: (none)\n  Candidate: 1:7.2\n" if package in self._archive else ""
+            return subprocess.CompletedProcess(command, 0, known, "")
+        [verb] = {"update", "install"} & set(command)
+        self.asked.append(verb)
+        return subprocess.CompletedProcess(command, 100 if verb == self._fails else 0, "", "")
+
+
+@pytest.mark.parametrize("archive", [(), ("qemu-utils",)])
+def test_where_the_archive_has_no_qemu_virtual_machines_are_unavailable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], archive: tuple[str, ...]
+) -> None:
+    apt = Apt(monkeypatch, archive)
+    assert cli.main(["prerequisites", "--install", "--virtual-machines"]) == os.EX_UNAVAILABLE
+    lacking = [package for package in ("qemu-system-x86", "qemu-utils") if package not in archive]
+    assert capsys.readouterr().err == (
+        f"podsim: virtual machines need {', '.join(lacking)}, which this host's package archive does not have.\n"
+    )
+    # Its lists were new, and nothing was installed.
+    assert apt.asked == ["update"]
+
+
+@pytest.mark.parametrize("command", ["update", "install"])
+def test_where_apt_fails_they_are_not_unavailable(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    Apt(monkeypatch, ("qemu-system-x86", "qemu-utils"), fails=command)
+    assert cli.main(["prerequisites", "--install", "--virtual-machines"]) == 1
+
+
+def test_without_root_they_are_not_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    Apt(monkeypatch, ())
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert cli.main(["prerequisites", "--install", "--virtual-machines"]) == 1
+
+
+def test_on_another_processor_they_are_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert cli.main(["prerequisites", "--install", "--virtual-machines"]) == os.EX_UNAVAILABLE
 
 
 def test_virtual_machines_are_refused_on_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
