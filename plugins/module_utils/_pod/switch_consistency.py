@@ -137,6 +137,12 @@ def _roce(path: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]:
     """Frames that a server may send and its ToR drops without a word."""
+    for place in places.values():
+        own = pod.overrides.get(place.device.name, {}).get("rnic_mtu") if place.device else None
+        there = (place.said.settings.get("mtu") if place.said else None) or pod.tor.mtu
+        if place.device and own is not None and there is not None and own > there:
+            here = f"{path}.overrides.{place.device.name}.rnic_mtu"
+            yield here, f"{own} is more than the {there} of its port {place.name}; make it smaller"
     if pod.rnic_mtu is None:
         return
     if pod.tor.mtu is not None and pod.rnic_mtu > pod.tor.mtu:
