@@ -83,7 +83,7 @@ lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
 # With an inventory, its syntax check also sees that every play names a group that exists.
 	@ANSIBLE_INVENTORY=$(CURDIR)/$(INVENTORY) ansible-lint
 	@antsibull-changelog lint
-	@shellcheck .ci/run tests/tools/*.sh roles/*/files/*.sh
+	@shellcheck .ci/run docs/pipelines/*.sh tests/tools/*.sh roles/*/files/*.sh
 
 .PHONY: types
 types: setup ## mypy, strict

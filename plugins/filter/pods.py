@@ -11,7 +11,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
+from ansible_collections.ipu.pod.plugins.module_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place, unknown_places
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 
 
@@ -20,6 +21,9 @@ def desired_of(declaration: Any, allocations: Any) -> Any:
     agents = {host: {name: fields["agents"] for name, fields in names.items()} for host, names in allocations.items()}
     try:
         parsed = parse_declaration(declaration)
+        problems = unknown_places(parsed, agents)
+        if problems:
+            raise DeclarationError(problems)
         return desired(parsed, place(parsed, agents))
     except DeclarationError as error:
         raise AnsibleFilterError("; ".join(error.problems)) from None
@@ -35,9 +39,17 @@ def problems_of(declaration: Any) -> list[str]:
     return []
 
 
+def keepers_of_hosts(declaration: Any, hosts: Any) -> Any:
+    """Where the locks of the pods are that a run on these hosts may change."""
+    try:
+        return keepers(parse_declaration(declaration), list(hosts))
+    except DeclarationError as error:
+        raise AnsibleFilterError("; ".join(error.problems)) from None
+
+
 class FilterModule:
     """Filters of the collection."""
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        return {"desired": desired_of, "problems": problems_of}
+        return {"desired": desired_of, "problems": problems_of, "keepers": keepers_of_hosts}

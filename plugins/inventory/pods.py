@@ -18,12 +18,17 @@ description:
   - The whole declaration stands in the variable C(ipu_pod_declaration) of the group C(ipu_pods).
 notes:
   - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(management_switches), C(switches) (both),
-    C(poplar_servers), C(ipu_machines) and C(vipu_controllers). Beside them one group a pod, named as the pod,
-    C(cluster_NAME) and C(vpod_NAME)."
+    C(poplar_servers), C(ipu_machines) and C(vipu_controllers), in the order in which devices are changed. C(vpod_NAME)
+    holds the Poplar servers of a vPOD and the IPU-Machines that it is pinned to. Beside them one group a pod, named as
+    the pod, and C(cluster_NAME)."
+  - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
+    C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
+    controller. C(ipu_pod_unseen) is empty; a dry run puts the devices there that do not answer. All of them always
+    exist."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
   - "Host variables of a Poplar server: C(management_address), C(rnic_address), C(rnic_prefix), C(rnic_interface),
-    C(switch), C(switch_port) of the first RNIC, C(switch_ports) of both, C(rnic_vlan)."
+    C(switch), C(switch_port) of the first RNIC, C(switch_ports) of both, C(rnic_vlan), C(rnic_mtu) where declared."
   - "Host variables of a switch or of a controller with a host of its own: C(management_address)."
   - "Every one of them has C(ipu_pod), C(lrack) and C(number), where it stands in a pod, and C(ansible_host)."
 options:
@@ -48,14 +53,19 @@ options:
         C(vni) and C(vlan_name)) and C(mtu) (bytes). Without them, what is there is kept.
       - C(tor) holds C(ipu_machine_order) (C(ascending), the default, or C(descending)), C(address), C(mtu) (bytes) and
         C(spanning_tree_edge) of the RNIC ports, C(roce) (C(reference), or a mapping of what differs from it),
-        C(ports) (name to what is different there), C(spare_ports) (C(kept), the default, or C(quarantine)) and
-        C(canary) (devices or ports that are changed first). What is not said is kept.
+        C(ports) (name to what is different there), C(spare_ports) (C(kept), the default, or C(quarantine)),
+        C(descriptions) of the RNIC ports (by C(device), the default, or C(kept)) and C(canary) (devices or ports that
+        are changed first). What is not said is kept.
       - C(vlans) maps names to VLAN ids (2 to 4094), or to C(id) and C(vni). Server ports carry them beside their
         tenant's, except the one that is called C(quarantine).
       - C(management_switch) holds C(address) (required), C(vlans) and C(ports). Nothing is derived for it.
       - C(names) holds the templates C(ipu_machine), C(poplar_server), C(tor_switch) and C(management_switch), of
         C({pod}), C({lrack}) and C({n}).
       - C(overrides) maps a device's name to the host variables that differ from what would be derived.
+      - C(managed) lists what may be changed, of C(switch), C(servers) and C(controller) (default all). The rest is only
+        read, and need not answer.
+      - C(canary) lists switches and Poplar servers that are changed before all others; their pod comes before pods
+        without.
     type: dict
     required: true
   controllers:

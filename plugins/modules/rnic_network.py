@@ -15,6 +15,8 @@ description:
   - Works with systemd-networkd, netplan and NetworkManager, each by files of its own kind that carry a header;
     files of others are never changed. Both these files and what the kernel shows are compared with what is declared;
     one without the other is drift and is repaired.
+  - A NIC that is as declared by a file of others, now and after a restart, stays with that file and gets none of its
+    own. O(state=replaced) gives it one.
   - Whatever is not declared is kept as the interface's own files say, or without them as it is running. It then stands
     in the files, too, so that a reboot keeps it.
   - A change cannot lock you out. Before anything is touched the server gets a script, a timer and a boot unit that put
@@ -376,6 +378,14 @@ gathered:
   elements: dict
   sample:
     - {name: rnic0, type: nic, mac: "04:3f:72:00:01:02", addresses: [10.5.1.101/16], mtu: 9000}
+lasting:
+  description:
+    - Names of those NICs of RV(gathered) whose running settings come back after a restart, because the file that
+      configures them says the same. Declaring these as they are changes nothing, whoever wrote the file.
+  returned: when O(state=gathered)
+  type: list
+  elements: str
+  sample: [rnic0]
 rendered:
   description: The text of every file by path.
   returned: when O(state=rendered)
@@ -397,7 +407,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import 
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import AUTO, BACKENDS
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, rendered
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting, rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
@@ -462,7 +472,8 @@ def run(module: Any) -> None:
     programs, files = Programs(run_program), Files()
     client, checkpoint = Client(programs, files, Sysfs(), ssh_addresses(os.getpid())), Checkpoint(programs, files)
     if parameters["state"] == "gathered":
-        module.exit_json(changed=False, gathered=gathered(client.survey([])))
+        server = client.survey()
+        module.exit_json(changed=False, gathered=gathered(server), lasting=lasting(server))
     interfaces = interfaces_from(parameters["interfaces"])
     if parameters["state"] == "rendered":
         if parameters["backend"] == AUTO:

@@ -249,6 +249,15 @@ gathered:
   elements: dict
   sample:
     - {name: rnic0, mac: "04:3f:72:00:01:02", trust: dscp, dscp_map: {"26": 3}, pfc: [3]}
+lasting:
+  description:
+    - What the scripts of this module bring back after a restart as it is running, in the form of O(interfaces).
+      Declaring that changes nothing.
+  returned: when O(state=gathered)
+  type: list
+  elements: dict
+  sample:
+    - {name: rnic0, trust: dscp, dscp_map: {"26": 3}, pfc: [3]}
 """
 
 import os
@@ -262,7 +271,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ss
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
-from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered
+from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._roce.session import RoceSession
 
 ARGUMENTS = {
@@ -302,7 +311,8 @@ def main() -> None:
         sysfs, addresses, tools = Sysfs(), ssh_addresses(os.getpid()), module.params["tools"]
         host = Host(run, Files(), addresses, sysfs.pci_addresses(), tools, sysfs.rdma_devices())
         if module.params["state"] == "gathered":
-            module.exit_json(changed=False, gathered=gathered(host.survey_all()))
+            server = host.survey_all()
+            module.exit_json(changed=False, gathered=gathered(server), lasting=lasting(server))
         session = RoceSession(host, roce_interfaces_from(module.params["interfaces"]))
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)

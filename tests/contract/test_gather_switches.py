@@ -59,7 +59,7 @@ def rack(tmp_path: Path) -> Iterator[Tor]:
 
 def test_gather_writes_what_keeps_a_switch_as_it_is(rack: Tor) -> None:
     before = (rack.directory / "running-config").read_text()
-    done = rack.playbook(ROOT / "playbooks" / "gather.yml")
+    done = rack.playbook(ROOT / "playbooks" / "gather.yml", "--limit", "localhost:switches:vipu_controllers")
     assert done.returncode == 0, done.stdout + done.stderr
     gathered = yaml.safe_load((rack.directory / "gathered" / "pods.yml").read_text())
     pod = gathered["pods"]["p"]
@@ -71,3 +71,16 @@ def test_gather_writes_what_keeps_a_switch_as_it_is(rack: Tor) -> None:
     # Ports of the data centre, and a routed port that nobody declared, are not ours to say.
     assert pod["tor"]["ports"].keys().isdisjoint({"Ethernet1/1", "Ethernet31/1"})
     assert (rack.directory / "running-config").read_text() == before
+
+
+def test_a_server_that_does_not_answer_is_named_and_the_rest_is_gathered_without_controllers(rack: Tor) -> None:
+    document = {**DOCUMENT, "pods": {"p": {**DOCUMENT["pods"]["p"], "rnic": {"interface": "rnic7"}}}}
+    rack.declare({key: words for key, words in document.items() if key != "controllers"})
+    nobody = {"ansible_host": "127.0.0.1", "ansible_port": 1}
+    (rack.inventory / "group_vars" / "poplar_servers.yml").write_text(yaml.safe_dump(nobody))
+    done = rack.playbook(ROOT / "playbooks" / "gather.yml")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "p-poplar1 could not be read: " in " ".join(done.stdout.split())
+    gathered = yaml.safe_load((rack.directory / "gathered" / "pods.yml").read_text())
+    assert gathered["pods"]["p"]["rnic"] == {"interface": "rnic7", "vlan": 100, "vlan_name": "rnics"}
+    assert "controllers" not in gathered

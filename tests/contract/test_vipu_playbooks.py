@@ -87,7 +87,10 @@ def environment() -> dict[str, str]:
 
 def playbook(name: str, place: Path, **changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [f"{PROGRAMS}/ansible-playbook", "-i", str(place / "inventory"), str(ROOT / "playbooks" / name)],
+        [
+            *(f"{PROGRAMS}/ansible-playbook", "-i", str(place / "inventory"), str(ROOT / "playbooks" / name)),
+            *("--limit", "localhost:vipu_controllers"),
+        ],
         cwd=place,
         env={**environment(), "PWD": str(place), **changes},
         capture_output=True,

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping, Tuple
+from typing import Any, Collection, Iterator, Mapping, Tuple
 
 from . import sizes
-from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod, ipu_machines_of
+from .devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod, ipu_machines_of
 from .hosts import FIXED_GROUPS
 from .interconnect import sync_findings
 from .model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .ownership_consistency import ownership_findings
 from .server_consistency import server_findings
 from .switch_consistency import switch_findings, tenant_vlan_findings
 
@@ -29,6 +30,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *(finding for pod in declaration.pods.values() for finding in switch_findings(pod)),
         *_controllers(declaration),
         *_clusters(declaration),
+        *ownership_findings(declaration),
         *_vpods(declaration),
     ]
     # Clashes between devices are only meaningful once every device has a name of its own.
@@ -103,6 +105,7 @@ def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) ->
 
 
 def _vpods(declaration: Declaration) -> Iterator[Finding]:
+    servers = _servers(declaration)
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
         if not sizes.is_allocation_size(vpod.ipus):
@@ -113,7 +116,7 @@ def _vpods(declaration: Declaration) -> Iterator[Finding]:
         else:
             yield from _pins(path, vpod, cluster, declaration)
             yield from _users(path, vpod, cluster, declaration)
-        yield from _vpod_servers(path, vpod, declaration)
+        yield from _vpod_servers(path, vpod, servers)
         yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
     yield from _vpods_together(declaration)
 
@@ -133,8 +136,7 @@ def _pins(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> 
         )
 
 
-def _vpod_servers(path: str, vpod: Vpod, declaration: Declaration) -> Iterator[Finding]:
-    servers = _servers(declaration)
+def _vpod_servers(path: str, vpod: Vpod, servers: Collection[str]) -> Iterator[Finding]:
     for server in vpod.poplar_servers:
         if server not in servers:
             yield f"{path}.poplar_servers", _unknown(server, "Poplar server", servers)
@@ -280,19 +282,18 @@ def _has_port_override(pod: Pod, device: Device) -> bool:
     return any(key.startswith("switch_port") for key in pod.overrides.get(device.name, {}))
 
 
-def _servers(declaration: Declaration) -> list[str]:
-    return [
-        device.name
+def _servers(declaration: Declaration) -> set[str]:
+    return {
+        device_name(pod, POPLAR_SERVER, number)
         for pod in declaration.pods.values()
-        for device in devices_of_pod(pod)
-        if device.kind == POPLAR_SERVER
-    ]
+        for number in range(1, pod.poplar_servers + 1)
+    }
 
 
 def _unknown(name: str, what: str, known: Any) -> str:
     return f"{name!r} is no declared {what}; {'known are ' + _some(list(known)) if known else 'none is declared'}"
 
 
-def _some(names: list[str], most: int = 6) -> str:
+def _some(names: Collection[str], most: int = 6) -> str:
     shown = ", ".join(sorted(names)[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -12,6 +12,7 @@ from .model import (
     ENVIRONMENT,
     FILES,
     INSECURE,
+    LAYERS,
     POD_MODELS,
     SECURE,
     Cluster,
@@ -52,6 +53,8 @@ OVERRIDES = Record(
         "rnic_address": Address(),
         "rnic_interface": NAME,
         "rnic_mac": MAC,
+        "rnic_mtu": MTU,
+        "rnic_prefix": Integer(8, 30),
         "switch_port": PORT,
         "switch_ports": ListOf(PORT),
     }
@@ -68,6 +71,8 @@ POD = Record(
         "names": Record(dict.fromkeys(DEFAULT_NAMES, TEMPLATE)),
         "vlans": VLANS,
         "overrides": MapOf(NAME, OVERRIDES),
+        "managed": ListOf(Choice(LAYERS)),
+        "canary": ListOf(NAME),
     },
     required=("model",),
 )
@@ -174,6 +179,8 @@ def _pod(name: str, fields: Mapping[str, Any]) -> Pod:
         names=dict(DEFAULT_NAMES, **fields.get("names", {})),
         vlans=vlans(fields.get("vlans", {})),
         overrides=fields.get("overrides", {}),
+        managed=tuple(fields.get("managed", LAYERS)),
+        canary=tuple(fields.get("canary", ())),
     )
 
 

@@ -31,7 +31,7 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         module options. Those of a ToR switch also say what :mod:`desired_switches` and its role need to check it.
     """
     devices = devices_of(declaration)
-    tenants = _tenants(declaration, placement)
+    tenants = tenants_of(declaration, placement)
     servers = {
         device.name: _poplar_server(declaration, device, devices, tenants)
         for device in devices.values()
@@ -65,7 +65,7 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
     }
 
 
-def _tenants(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Vpod]:
+def tenants_of(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Vpod]:
     """Which vPOD each IPU-Machine and Poplar server belongs to; a device that is missing belongs to its pod."""
     tenants = {}
     for vpod in declaration.vpods.values():
@@ -77,12 +77,12 @@ def _tenants(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 def _poplar_server(
     declaration: Declaration, server: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
 ) -> Options:
-    pod, vpod = declaration.pods[server.pod], tenants.get(server.name)
+    vpod = tenants.get(server.name)
     interface = {
         "name": server.facts["rnic_interface"],
         "mac": server.facts.get("rnic_mac"),
         "addresses": [f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}"],
-        "mtu": pod.rnic_mtu,
+        "mtu": server.facts["rnic_mtu"],
     }
     partitions = [partition for partition in vpod.partitions if _serves(partition, server)] if vpod else []
     client = _vipu_client(declaration, vpod, devices) if vpod else None

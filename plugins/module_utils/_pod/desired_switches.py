@@ -14,6 +14,7 @@ from .model import Declaration, Pod, Vpod
 from .port_map import canonical_port
 from .switches import (
     EXTERNAL,
+    KEPT,
     POD_OWNER,
     QUARANTINE,
     RNIC_OF_MACHINE,
@@ -117,7 +118,7 @@ def _derived(pod: Pod, place: Place, vlan: int | None) -> Options:
     if place.device:
         number = "" if place.rnic == 1 else f" {place.rnic}"
         named: Options = {
-            "description": f"{place.device.name} RNIC{number}",
+            "description": None if pod.tor.descriptions == KEPT else f"{place.device.name} RNIC{number}",
             "mtu": pod.tor.mtu,
             "spanning_tree_edge": pod.tor.spanning_tree_edge,
         }

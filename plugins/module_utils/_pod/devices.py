@@ -74,6 +74,7 @@ def _poplar_server(pod: Pod, number: int) -> Device:
         "management_address": address(pod.addressing, "management", pod.lrack, last),
         "rnic_address": address(pod.addressing, "rnic", pod.lrack, last),
         "rnic_interface": pod.rnic_interface,
+        "rnic_mtu": pod.rnic_mtu,
         "rnic_prefix": RNIC_PREFIX[pod.addressing],
         "switch": device_name(pod, TOR, 1),
         "switch_ports": poplar_server_ports(number),

@@ -8,7 +8,8 @@ import re
 from typing import Any
 
 from .devices import CONTROLLER, IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
-from .model import Declaration
+from .managed import unmanaged, wholly_unmanaged
+from .model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .placement import cluster_agents
 
 EVERYTHING = "ipu_pods"
@@ -21,7 +22,19 @@ GROUP_OF_KIND = {
 }
 SWITCHES = "switches"
 CONTROLLERS = GROUP_OF_KIND[CONTROLLER]
-FIXED_GROUPS = ("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values())
+# Devices that are only read: those with no managed layer, and by layer, as a server may be a controller too.
+UNMANAGED = "ipu_pod_unmanaged"
+UNMANAGED_OF_LAYER = {
+    SWITCH_LAYER: "ipu_pod_unmanaged_switches",
+    SERVERS_LAYER: "ipu_pod_unmanaged_servers",
+    CONTROLLER_LAYER: "ipu_pod_unmanaged_controllers",
+}
+# Filled by a dry run, with the devices that do not answer it.
+UNSEEN = "ipu_pod_unseen"
+FIXED_GROUPS = (
+    *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
+    *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), UNSEEN),
+)
 # An IPU-Machine is reached at its gateway, everything else at its management address.
 ADDRESS_OF_KIND = {IPU_MACHINE: "gateway_address"}
 
@@ -41,12 +54,13 @@ def pod_groups(declaration: Declaration) -> dict[str, list[str]]:
 def groups(declaration: Declaration) -> dict[str, list[str]]:
     """The other groups. Those of :data:`GROUP_OF_KIND` always exist, even empty.
 
-    So does :data:`SWITCHES`, with the ToR and the management switches, which are reached in the same way. Beside them:
-    ``cluster_NAME`` with the IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of
-    a vPOD.
+    So do :data:`SWITCHES`, with the ToR and the management switches, which are reached in the same way,
+    :data:`UNMANAGED` and those of its layers, and :data:`UNSEEN`. Beside them: ``cluster_NAME`` with the IPU-Machines
+    of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of a vPOD and the IPU-Machines that it is
+    pinned to. The order is the one in which devices are changed: canaries come first.
     """
-    result: dict[str, list[str]] = {group: [] for group in GROUP_OF_KIND.values()}
-    for device in devices_of(declaration).values():
+    result: dict[str, list[str]] = {group: [] for group in (*GROUP_OF_KIND.values(), UNSEEN)}
+    for device in canaries_first(declaration):
         result[GROUP_OF_KIND[device.kind]].append(device.name)
     result[SWITCHES] = [*result[GROUP_OF_KIND[TOR]], *result[GROUP_OF_KIND[MANAGEMENT_SWITCH]]]
     for controller in declaration.controllers.values():
@@ -56,8 +70,19 @@ def groups(declaration: Declaration) -> dict[str, list[str]]:
         controller_host = declaration.controllers[cluster.controller].host_name
         result[group_name(f"cluster_{cluster.name}")] = [controller_host, *cluster_agents(declaration, cluster.name)]
     for vpod in declaration.vpods.values():
-        result[group_name(f"vpod_{vpod.name}")] = list(vpod.poplar_servers)
+        result[group_name(f"vpod_{vpod.name}")] = [*vpod.poplar_servers, *vpod.ipu_machines]
+    result[UNMANAGED] = wholly_unmanaged(declaration)
+    result.update({UNMANAGED_OF_LAYER[layer]: hosts for layer, hosts in unmanaged(declaration).items()})
     return result
+
+
+def canaries_first(declaration: Declaration) -> list[Device]:
+    """All devices: the canaries, the others of their pods, and then those of the pods without one."""
+    canaries = {name for pod in declaration.pods.values() for name in pod.canary}
+    pods = {name for name, pod in declaration.pods.items() if pod.canary}
+    return sorted(
+        devices_of(declaration).values(), key=lambda device: (device.name not in canaries, device.pod not in pods)
+    )
 
 
 def _declared_vlans(declaration: Declaration) -> dict[str, int]:

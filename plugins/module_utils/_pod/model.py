@@ -11,6 +11,7 @@ from .switches import ManagementSwitch, Tor, Vlan
 
 INSECURE, SECURE = "insecure", "secure"
 ENVIRONMENT, FILES = "environment", "files"
+SWITCH_LAYER, SERVERS_LAYER, CONTROLLER_LAYER = LAYERS = ("switch", "servers", "controller")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Pod:
     ``overrides`` maps a device's name to the host variables that differ from what would be derived.
     ``vlans`` maps names (storage, control, quarantine ...) to the VLANs of the ToR switch that belong to no tenant.
     ``rnic_vlan`` and ``rnic_mtu`` of None mean: keep what is there.
+    ``managed`` are those of :data:`LAYERS` that may be changed; the others are read at most.
+    ``canary`` names switches and Poplar servers that are changed before all others.
     """
 
     name: str
@@ -51,6 +54,8 @@ class Pod:
     names: Mapping[str, str]
     vlans: Mapping[str, Vlan]
     overrides: Mapping[str, Mapping[str, Any]]
+    managed: tuple[str, ...]
+    canary: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Sequence
+from typing import Dict, Iterator, List, Mapping, Sequence
 
 from .devices import ipu_machines_of
-from .model import Declaration, Vpod
+from .managed import manages_controller
+from .model import Controller, Declaration, Vpod
 from .schema import DeclarationError
 from .sizes import IPUS_PER_MACHINE
 
@@ -43,8 +44,38 @@ def place(declaration: Declaration, allocations: Allocations) -> Placement:
     return {name: placement[name] for name in declaration.vpods}
 
 
+def unknown_places(declaration: Declaration, allocations: Allocations) -> list[str]:
+    """Why it cannot be known where a vPOD lies, one sentence each; placing it anew would move it.
+
+    Args:
+        declaration: what is wanted.
+        allocations: as in :func:`place`; controllers that could not be read are missing.
+    """
+    return [
+        problem
+        for vpod in declaration.vpods.values()
+        if not vpod.ipu_machines
+        for problem in _unknown_place(vpod, _controller(declaration, vpod), declaration, allocations)
+    ]
+
+
+def _unknown_place(
+    vpod: Vpod, controller: Controller, declaration: Declaration, allocations: Allocations
+) -> Iterator[str]:
+    path, host, remedy = f"vpods.{vpod.name}", controller.host_name, "pin its IPU-Machines (ipu_machines)"
+    if host not in allocations:
+        yield f"{path}: the controller on {host} says where it lies and could not be read; let it answer, or {remedy}"
+    elif vpod.name not in allocations[host] and not manages_controller(declaration, controller):
+        lacks = f"the controller on {host}, which is not managed, has no allocation of that name"
+        yield f"{path}: {lacks}; make it there, or {remedy}"
+
+
+def _controller(declaration: Declaration, vpod: Vpod) -> Controller:
+    return declaration.controllers[declaration.clusters[vpod.cluster].controller]
+
+
 def _controller_host(declaration: Declaration, vpod: Vpod) -> str:
-    return declaration.controllers[declaration.clusters[vpod.cluster].controller].host_name
+    return _controller(declaration, vpod).host_name
 
 
 def _place_one(

@@ -50,12 +50,14 @@ def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> 
 
 def _nic(pod: Pod, place: Place, server: Device, vpod: Vpod | None) -> NicEnd:
     """An RNIC as pods.yml declares it; what the second one is for, only its port says."""
-    mtu = {"mtu": f"pods.{pod.name}.rnic.mtu"}
+    own = pod.overrides.get(server.name, {}).get("rnic_mtu")
+    said = {"mtu": f"pods.{pod.name}.rnic.mtu" if own is None else f"pods.{pod.name}.overrides.{server.name}.rnic_mtu"}
+    mtu = server.facts["rnic_mtu"]
     if place.rnic != 1:
-        return NicEnd(f"{server.name} RNIC {place.rnic}", mtu=pod.rnic_mtu, said=mtu)
+        return NicEnd(f"{server.name} RNIC {place.rnic}", mtu=mtu, said=said)
     vlan, path = _vlan(pod, vpod)
     name = f"{server.name} {server.facts['rnic_interface']}"
-    return NicEnd(name, mtu=pod.rnic_mtu, vlan=vlan, said={**mtu, "vlan": path})
+    return NicEnd(name, mtu=mtu, vlan=vlan, said={**said, "vlan": path})
 
 
 def _path(pod: Pod, place: Place, places: Mapping[str, Place], words: Sequence[str]) -> str | None:

@@ -137,6 +137,12 @@ def _roce(path: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]:
     """Frames that an RNIC may send and its ToR drops without a word; a server's port is judged with its server."""
+    for place in places.values():
+        own = pod.overrides.get(place.device.name, {}).get("rnic_mtu") if place.device else None
+        is_said = place.said and "mtu" in place.said.settings
+        if place.device and own is not None and pod.tor.mtu is not None and not is_said and own > pod.tor.mtu:
+            here = f"{path}.overrides.{place.device.name}.rnic_mtu"
+            yield here, f"{own} is more than the {pod.tor.mtu} of its port {place.name}; make it smaller"
     if pod.rnic_mtu is None:
         return
     if pod.tor.mtu is not None and pod.rnic_mtu > pod.tor.mtu:

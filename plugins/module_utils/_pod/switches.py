@@ -14,6 +14,7 @@ from .schema import Address, Choice, Flag, Integer, Kind, ListOf, MapOf, Problem
 RNIC_OF_MACHINE, RNIC_OF_SERVER, STORAGE, UPLINK, SPARE = "ipu_machine", "poplar_server", "storage", "uplink", "spare"
 POD_OWNER, EXTERNAL = "pod", "external"
 KEPT, QUARANTINE = "kept", "quarantine"
+DEVICE = "device"
 ASCENDING, DESCENDING = "ascending", "descending"
 REFERENCE = "reference"
 
@@ -62,7 +63,7 @@ class Tor:
 
     ``mtu`` and ``spanning_tree_edge`` of None keep what is there. ``roce`` holds the differences from the reference
     profile, none if empty; None keeps the quality of service as it is. ``canary`` names devices or ports that are
-    changed first.
+    changed first. ``descriptions`` says whether RNIC ports are described by their devices.
     """
 
     address: str | None = None
@@ -72,6 +73,7 @@ class Tor:
     roce: Mapping[str, Any] | None = None
     ports: tuple[SwitchPort, ...] = ()
     spare_ports: str = KEPT
+    descriptions: str = DEVICE
     canary: tuple[str, ...] = ()
 
 
@@ -156,6 +158,7 @@ TOR = Record(
         "roce": RoceDifferences(),
         "ports": MapOf(PORT_OR_CHANNEL, PORT),
         "spare_ports": Choice((KEPT, QUARANTINE)),
+        "descriptions": Choice((DEVICE, KEPT)),
         "canary": ListOf(HOST_OR_PORT),
     }
 )

@@ -51,8 +51,11 @@ class Client:
         self._sysfs = sysfs
         self._ssh_addresses = ssh_addresses
 
-    def survey(self, interfaces: Sequence[Interface]) -> Server:
+    def survey(self, interfaces: Sequence[Interface] | None = None) -> Server:
         """All links of the server, who configures the declared ones, and every file with a name of ours.
+
+        Args:
+            interfaces: what is declared; without it, who configures each link.
 
         Raises:
             DeviceError: a tool failed, or its answer could not be read.
@@ -61,7 +64,9 @@ class Client:
         routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
         pci = self._sysfs.pci_addresses()
         services = self._services()
-        devices = [link.device for link in links.values() if _may_be_one_of(link, interfaces, pci)]
+        devices = [
+            link.device for link in links.values() if interfaces is None or _may_be_one_of(link, interfaces, pci)
+        ]
         claims: dict[str, dict[str, str]] = {device: {} for device in devices}
         if "networkd" in services and devices:
             for device, file in network_files_from(self._programs.call(["networkctl", "status", *devices])).items():
@@ -69,13 +74,16 @@ class Client:
         if "networkmanager" in services and devices:
             for device, file in self._profile_files(devices).items():
                 claims[device]["netplan" if "/netplan-" in file else "networkmanager"] = file
+        files = self._texts()
+        used = {path for by_backend in claims.values() for path in by_backend.values()}
         return Server(
             links=links,
             default_devices=frozenset().union(*(default_devices_from(route) for route in routes)),
             ssh_addresses=self._ssh_addresses,
             services=frozenset(services),
             claims=claims,
-            files=self._texts(),
+            files=files,
+            used_texts={path: text for each in used - set(files) for path, text in self._text_of_others(each).items()},
             pci=pci,
             max_virtual_functions=self._sysfs.max_virtual_functions(),
         )

@@ -28,6 +28,7 @@ from .._plan.steps import (
 )
 from . import virtual_functions
 from .declared import BOND, NIC, VLAN, Interface, sorted_addresses
+from .others import is_lasting
 from .profile import Backend, Profile, own_texts
 from .server import Link, Server, management
 from .targets import Target, own_files
@@ -88,7 +89,7 @@ class Planner:
         steps = []
         profiles: dict[str, Profile] = {}
         for target in self._targets:
-            if not target.interface.absent:
+            if not (target.interface.absent or target.left):
                 before = there.get(target.interface.name)
                 profiles[target.interface.name] = self._profile(target, before, profiles)
                 steps += self._steps(target, before, profiles[target.interface.name])
@@ -179,6 +180,16 @@ def gathered(server: Server) -> list[dict[str, Any]]:
         if link.kind == VLAN
     ]
     return [*nics, *bonds, *vlans]
+
+
+def lasting(server: Server) -> list[str]:
+    """Those of the gathered NICs whose running settings come back after a restart, by name."""
+    names = {each["name"] for each in gathered(server) if each["type"] == NIC}
+    return [
+        name
+        for name in server.links
+        if name in names and any(is_lasting(server, server.links[name], each) for each in server.claims.get(name, {}))
+    ]
 
 
 def rendered(interfaces: Sequence[Interface], backend: Backend) -> dict[str, str]:

@@ -70,6 +70,7 @@ class Server:
         services: the back ends whose daemon runs; netplan where it has files.
         claims: per device and back end the file that the device is configured from, where there is one.
         files: the files with names of ours, by path, and netplan's others.
+        used_texts: the files of others that devices are configured from, by path.
         pci: the PCI address per device, where it has one.
         max_virtual_functions: per device that can have any.
     """
@@ -80,6 +81,7 @@ class Server:
     services: frozenset[str] = frozenset()
     claims: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    used_texts: Mapping[str, str] = field(default_factory=dict)
     pci: Mapping[str, str] = field(default_factory=dict)
     max_virtual_functions: Mapping[str, int] = field(default_factory=dict)
 

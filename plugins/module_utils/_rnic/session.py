@@ -81,7 +81,7 @@ class Session:
             devices = devices_of(self._server, self._interfaces)
             there = [device for device in devices.values() if device in self._server.links]
             self._backend = backend_for(self._wanted_backend, self._server, there, self._may_be_stopped)
-            targets = targets_on(self._server, self._interfaces, self._backend)
+            targets = targets_on(self._server, self._interfaces, self._backend, self._replaced)
             self._planner = Planner(targets, self._backend, self._replaced)
         return self._planner.state_of(self._server)
 

@@ -12,6 +12,7 @@ from .._plan.converge import Refused
 from . import netplan, network_manager, networkd, virtual_functions
 from .declared import BOND, NIC, VLAN, Interface
 from .declared_relations import bond_of
+from .others import left_to_others
 from .owner import BACKENDS
 from .profile import HEADER, Backend
 from .server import Link, Server, above, management
@@ -26,12 +27,14 @@ class Target:
         device: the kernel's name.
         bond: the declared bond that it is a member of.
         tallest: of the interfaces above it that are not declared, the one with the largest MTU, and that MTU.
+        left: whether it is as declared by a file of somebody else, and stays with that.
     """
 
     interface: Interface
     device: str
     bond: str | None = None
     tallest: tuple[str, int] | None = None
+    left: bool = False
 
 
 def devices_of(server: Server, interfaces: Sequence[Interface]) -> dict[str, str]:
@@ -49,8 +52,16 @@ def devices_of(server: Server, interfaces: Sequence[Interface]) -> dict[str, str
     return devices
 
 
-def targets_on(server: Server, interfaces: Sequence[Interface], backend: Backend) -> list[Target]:
+def targets_on(
+    server: Server, interfaces: Sequence[Interface], backend: Backend, replaced: bool = False
+) -> list[Target]:
     """The declared interfaces with their devices.
+
+    Args:
+        server: as surveyed.
+        interfaces: what is declared.
+        backend: whose files they get.
+        replaced: whether settings that are not declared get their defaults, so that none is left to others.
 
     Raises:
         Refused: one of them is what the server is managed through, belongs to somebody else, or cannot be what is
@@ -58,17 +69,25 @@ def targets_on(server: Server, interfaces: Sequence[Interface], backend: Backend
     """
     devices = devices_of(server, interfaces)
     managed_through = management(server)
+    left = {
+        name
+        for name in ([] if replaced else left_to_others(server, interfaces, devices, backend.name))
+        if not any(own_files(server, name, each) for each in BACKENDS.values())
+    }
     if backend.name == "netplan":
-        _refuse_netplans_others(server, interfaces)
+        _refuse_netplans_others(server, [interface for interface in interfaces if interface.name not in left])
     for interface in interfaces:
         _check_management(interface, devices[interface.name], managed_through)
+        if interface.name in left:
+            continue
         _check_files(server, interface, devices[interface.name], backend)
         _check_link(server, interface, devices, interfaces, backend)
         if interface.type == BOND:
             _check_ports(server, interface, devices)
     _refuse_addresses_of_others(server, interfaces, devices)
     return [
-        Target(i, devices[i.name], _name(bond_of(i.name, interfaces)), _tallest(server, devices, i)) for i in interfaces
+        Target(i, devices[i.name], _name(bond_of(i.name, interfaces)), _tallest(server, devices, i), i.name in left)
+        for i in interfaces
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import DISRUPTIVE, NO_RISK, UPDATE, Fields, State, Step, changed_fields, reason_for
+from .._rnic.declared import Interface
 from . import boot
 from .commands import Command
 from .declared import RoceInterface
@@ -102,6 +103,17 @@ def gathered(server: Server) -> list[dict[str, Any]]:
         {"name": name, "mac": macs[surveyed.nic.device], **_as_declared(surveyed.running)}
         for name, surveyed in server.interfaces.items()
     ]
+
+
+def lasting(server: Server) -> list[dict[str, Any]]:
+    """What scripts of this collection bring back as it is running, in the form of the option ``interfaces``."""
+    state = state_of(server)
+    found = []
+    for name, surveyed in server.interfaces.items():
+        settings = boot.settings_in(surveyed.script or "")
+        if settings and not plan(server.tools, [RoceInterface(Interface(name), settings)], state):
+            found.append({"name": name, **_as_declared(settings)})
+    return found
 
 
 def _as_declared(running: Settings) -> dict[str, Any]:

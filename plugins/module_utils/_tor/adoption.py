@@ -10,65 +10,81 @@ pods.yml has no words becomes external, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any, Collection, Dict, Iterable, Mapping, Tuple
+from typing import Any, Collection, Iterable, Mapping
 
+from .._pod.adoption import EXTERNAL_PORT, Adoption, Document, Path, with_words
 from .._pod.declaration import parse_declaration
 from .._pod.desired import desired
-from .._pod.devices import TOR, devices_of
+from .._pod.devices import POPLAR_SERVER, TOR, devices_of
+from .._pod.parts import Vlans, parts_of
 from .._pod.placement import place
 from .._pod.schema import DeclarationError
-from .._pod.switches import EXTERNAL, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
+from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
 from .._pod.tor_places import Place, places_of
 from .adopted_port import Fields, Words, disagreements, is_in_use, words_for
+from .cabling_adoption import take_cabling
 from .roce import PROFILE_NAME
 from .roce_adoption import roce_settings
-from .spelling import ACCESS, CHANNEL, SWITCHED_MTU
+from .spelling import ACCESS, CHANNEL, SWITCHED_MTU, TRUNK
 
-Document = Dict[str, Any]
-Path = Tuple[str, ...]
 Gathered = Mapping[str, Mapping[str, Any]]
 
 DEFAULT_VLAN = 1
-EXTERNAL_PORT = {"owner": EXTERNAL}
 VLAN_KEYS = ("vlan", "vni", "vlan_name")
 # What is read of a ToR; the rest of what its owner says of it is kept.
-TOR_KEYS = ("mtu", "spanning_tree_edge", "roce", "ports", "spare_ports")
-
-
-@dataclass
-class Adoption:
-    """What was found: ``document`` is the pods.yml, ``reasons`` say what is not in it, one sentence each."""
-
-    document: Document
-    reasons: list[str] = field(default_factory=list)
-
-    def take(self, path: Path, words: Mapping[str, Any]) -> bool:
-        """Say this under a key path, unless pods.yml would be refused."""
-        document = _with(self.document, path, words)
-        if _is_refused(document):
-            return False
-        self.document = document
-        return True
+TOR_KEYS = ("mtu", "spanning_tree_edge", "roce", "ports", "spare_ports", "descriptions")
 
 
 def adopted(document: Document, gathered: Gathered) -> Adoption:
-    """The pods.yml that keeps switches as they are.
+    """The pods.yml that keeps switches as they are. Takes as long as there are racks.
 
     Args:
-        document: a pods.yml. What it says of the gathered switches, and of VLANs, is replaced by what is there.
-        gathered: host name of a switch to its VLANs, ports and quality of service, as tor_switch gathers them.
+        document: a pods.yml. What it says of the gathered switches, and of their VLANs, is replaced by what is there.
+        gathered: host name of a switch to its VLANs, ports and quality of service, as tor_switch gathers them, and
+            perhaps ``neighbours`` and ``macs``, as tor_info sees them.
 
     Raises:
         DeclarationError: the document is wrong, or declares no such switch.
     """
-    devices = devices_of(parse_declaration(document))
+    declaration = parse_declaration(document)
+    devices = devices_of(declaration)
     unknown = [host for host in gathered if host not in devices]
     if unknown:
         raise DeclarationError([f"pods: none has a switch {unknown[0]}; declare its pod, or its name in names"])
+    hosts: dict[str, list[str]] = {}
+    for host in gathered:
+        hosts.setdefault(devices[host].pod, []).append(host)
+    parts = [
+        (part, [host for pod in part["pods"] for host in hosts.get(pod, [])])
+        for part in parts_of(document, declaration)
+    ]
+    elsewhere = Vlans()
+    for part, read in parts:
+        if not read:
+            elsewhere.add(Vlans.of(part))
+    result = Adoption({**document, "pods": dict(document["pods"])})
+    if "vpods" in document:
+        result.document["vpods"] = dict(document["vpods"])
+    for part, read in parts:
+        if read:
+            found = _adopted_part(part, {host: gathered[host] for host in read}, elsewhere)
+            result.document["pods"].update(found.document["pods"])
+            result.document.get("vpods", {}).update(found.document.get("vpods", {}))
+            result.reasons += found.reasons
+            elsewhere.add(Vlans.of(found.document))
+    # Together the parts have to be as good as each alone.
+    parse_declaration(result.document)
+    return result
+
+
+def _adopted_part(document: Document, gathered: Gathered, elsewhere: Vlans) -> Adoption:
+    """The part of a fleet that has these switches."""
+    devices = devices_of(parse_declaration(document))
     tors = {host: there for host, there in gathered.items() if devices[host].kind == TOR}
-    result = Adoption(_without_switches(document, {devices[host].pod for host in tors}))
-    _take_tenant_vlans(result, tors)
+    result = Adoption(_without_switches(document, {devices[host].pod for host in tors}), elsewhere=elsewhere)
+    for host, there in tors.items():
+        take_cabling(result, host, devices[host].pod, there)
+    _take_tenants(result, tors)
     for host, there in gathered.items():
         switch = (_Tor if host in tors else _ManagementSwitch)(result, host, devices[host].pod, there)
         switch.take_vlans()
@@ -90,15 +106,33 @@ def _without_switches(document: Document, pods: Collection[str]) -> Document:
     return {**document, "pods": stripped, **({"vpods": vpods} if vpods else {})}
 
 
-def _take_tenant_vlans(result: Adoption, tors: Gathered) -> None:
-    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN."""
+def _take_tenants(result: Adoption, tors: Gathered) -> None:
+    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it."""
     declaration = parse_declaration(result.document)
     devices = devices_of(declaration)
+    tenants: dict[int, str] = {}
     for name, machines in place(declaration, {}).items():
         facts = [devices[machine].facts for machine in machines]
         vlans = [_access_vlan(tors[fact["switch"]], fact["switch_port"]) for fact in facts if fact["switch"] in tors]
-        if vlans and vlans[0] and vlans.count(vlans[0]) == len(vlans):
-            result.take(("vpods", name), _vlan_words(vlans[0], f"vpod-{name}"))
+        common = vlans[0] if vlans and vlans.count(vlans[0]) == len(vlans) else None
+        if common and result.take(("vpods", name), _vlan_words(common, f"vpod-{name}")):
+            tenants[common["vlan_id"]] = name
+    taken = {server for vpod in declaration.vpods.values() for server in vpod.poplar_servers}
+    for device in devices.values():
+        if device.kind == POPLAR_SERVER and device.name not in taken and device.facts["switch"] in tors:
+            tenant = tenants.get(_untagged(tors[device.facts["switch"]], device.facts["switch_port"]))
+            if tenant:
+                servers = result.document["vpods"][tenant].get("poplar_servers", [])
+                result.take(("vpods", tenant), {"poplar_servers": [*servers, device.name]})
+
+
+def _untagged(there: Mapping[str, Any], port: str) -> int:
+    """The VLAN of the frames without a tag at a port, or at the channel that it is in; 0 for none."""
+    ports = {each["name"]: each for each in there["ports"]}
+    fields: Fields = ports.get(port, {})
+    if fields.get("channel_group"):
+        fields = ports.get(f"{CHANNEL}{fields['channel_group']}", {})
+    return int(fields.get({ACCESS: "vlan", TRUNK: "native_vlan"}.get(fields.get("mode", ""), ""), 0))
 
 
 def _access_vlan(there: Mapping[str, Any], port: str) -> Mapping[str, Any] | None:
@@ -149,13 +183,16 @@ class _ManagementSwitch:
     def _take_some_ports(self, names: Iterable[str]) -> None:
         path = (*self._home, "ports")
         derived = self._derived(self._result.document)
-        subjects = [name for name in names if name in derived or self._is_to_be_said(name)]
+        meant = self._to_be_said(names)
+        subjects = [name for name in names if name in derived or name in meant]
         ours = [name for name in subjects if self._ports[name].get("owner") != EXTERNAL]
-        named = self._derived(_with(self._result.document, path, {name: {} for name in ours if name not in derived}))
+        named = self._derived(
+            with_words(self._result.document, path, {name: {} for name in ours if name not in derived})
+        )
         words = {name: self._words(self._ports[name], named.get(name, {})) for name in ours}
         said = {name: words[name] for name in ours if words[name] or name not in derived}
         refused: list[str] = []
-        if not self._result.take(path, said):
+        if said and not self._result.take(path, said):
             refused = [name for name in said if not self._result.take(path, {name: said[name]})]
         after = self._derived(self._result.document)
         for name in subjects:
@@ -167,9 +204,9 @@ class _ManagementSwitch:
         """What is to be said of a port that would otherwise be what is derived."""
         return words_for(there, derived, self._names)
 
-    def _is_to_be_said(self, name: str) -> bool:
-        there = self._ports[name]
-        return there.get("owner") != EXTERNAL and is_in_use(there)
+    def _to_be_said(self, names: Iterable[str]) -> list[str]:
+        """Those that are to be said even where nothing is derived."""
+        return [name for name in names if self._ports[name].get("owner") != EXTERNAL and is_in_use(self._ports[name])]
 
     def _derived(self, document: Document) -> dict[str, Fields]:
         """What a document makes of the ports of this switch; of those that it leaves alone nothing."""
@@ -204,6 +241,7 @@ class _Tor(_ManagementSwitch):
         self._take_common("spanning_tree_edge", False)
         self._take_roce()
         self._take_quarantine()
+        self._take_descriptions()
 
     def _machines(self) -> list[Place]:
         return [place for place in self._places().values() if place.role == RNIC_OF_MACHINE]
@@ -226,6 +264,14 @@ class _Tor(_ManagementSwitch):
             names = ", ".join(profile["name"] for profile in qos["profiles"])
             self._say(f"quality of service stays as it is, because pods.yml has no words for the profiles {names}")
 
+    def _take_descriptions(self) -> None:
+        """Where most RNIC ports are not described by their devices, nobody wants that."""
+        derived = self._derived(self._result.document)
+        wanted = {name: fields["description"] for name, fields in derived.items() if fields.get("description")}
+        others = [name for name, text in wanted.items() if self._ports.get(name, {}).get("description") != text]
+        if 2 * len(others) > len(wanted):
+            self._result.take(self._home, {"descriptions": KEPT})
+
     def _take_quarantine(self) -> None:
         """Spare ports that are all in the VLAN for it are meant to be there."""
         spare = [self._ports.get(place.name, {}) for place in self._places().values() if place.role == SPARE]
@@ -233,12 +279,12 @@ class _Tor(_ManagementSwitch):
         if spare and len(quarantined) == len(spare) and all(each.get("mode") == ACCESS for each in spare):
             self._result.take(self._home, {"spare_ports": QUARANTINE})
 
-    def _is_to_be_said(self, name: str) -> bool:
+    def _to_be_said(self, names: Iterable[str]) -> list[str]:
         """Uplinks are not, nor channels of which no member is."""
-        known = self._places().get(name)
-        if known is None and name.startswith(CHANNEL):
-            return False
-        return (known is None or known.role != UPLINK) and super()._is_to_be_said(name)
+        places = self._places()
+        channels = [name for name in self._ports if name.startswith(CHANNEL) and name not in places]
+        left_out = {*channels, *(name for name, place in places.items() if place.role == UPLINK)}
+        return super()._to_be_said([name for name in names if name not in left_out])
 
     def _words(self, there: Fields, derived: Fields) -> Words:
         """Beside its fields also whether a port has the profile, where its role says otherwise."""
@@ -250,20 +296,5 @@ class _Tor(_ManagementSwitch):
         return {**words, "roce": has}
 
 
-def _with(document: Any, path: Path, words: Mapping[str, Any]) -> Any:
-    """The document with some words more under a key path; an external port loses its others."""
-    if not path:
-        return dict(words) if words == EXTERNAL_PORT else {**document, **words}
-    return {**document, path[0]: _with(document.get(path[0], {}), path[1:], words)}
-
-
 def _besides(words: Mapping[str, Any], keys: Iterable[str]) -> Words:
     return {key: value for key, value in words.items() if key not in keys}
-
-
-def _is_refused(document: Document) -> bool:
-    try:
-        parse_declaration(document)
-    except DeclarationError:
-        return True
-    return False

@@ -18,7 +18,7 @@ from .._pod.model import Declaration
 from .._pod.schema import DeclarationError
 from .dialect import ENUMS
 from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER, plural
-from .recognition import pods_of
+from .recognition import Firsts, firsts_of, pods_of
 
 Document = Dict[str, Any]
 Options = Dict[str, List[Dict[str, Any]]]
@@ -31,6 +31,8 @@ UNDEFINED = ("IRT_UNDEFINED", "ST_UNDEFINED")
 # What a partition has without being asked to, so that pods.yml need not say it.
 USUAL_SYNC_TYPE = {True: C2_COMPATIBLE, False: "pod-native-default"}
 USUAL_GW_ROUTING = ("default", "ring")
+# How a cluster is looked at before it is taken: by itself, which is quick, or with all others.
+_ALONE, _TOGETHER = "alone", "together"
 # The keys of pods.yml that V-IPU knows the truth of; all others are kept.
 VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions")
 PARTITION_KEYS = ("ipus", "gcds", "replicas", "reconfigurable", "routing", "gw_routing", "sync_type")
@@ -61,24 +63,39 @@ def adopted(document: Document, held: Mapping[str, Held]) -> Adoption:
     """The pods.yml that reproduces what the controllers hold.
 
     Args:
-        document: a pods.yml with at least ``pods`` and ``controllers``. Its clusters and vPODs are replaced by what is
-            there; only what V-IPU does not know (VLANs, Poplar servers) is kept.
+        document: a pods.yml with at least ``pods`` and ``controllers``. The clusters and vPODs of these controllers
+            are replaced by what is there; only what V-IPU does not know (VLANs, Poplar servers) is kept.
         held: host of a controller to what it holds.
 
     Raises:
         DeclarationError: the document is wrong, or declares no controller on one of the hosts.
     """
-    known = {key: value for key, value in document.items() if key not in ("clusters", "vpods")}
-    declaration = parse_declaration(known)
+    declaration = parse_declaration({key: value for key, value in document.items() if key not in ("clusters", "vpods")})
     names = {controller.host_name: name for name, controller in declaration.controllers.items()}
-    result = Adoption({**known, "clusters": {}, "vpods": {}})
-    for host, kinds in held.items():
+    for host in held:
         if host not in names:
             raise DeclarationError([f"controllers: none is on {host}; declare it with host or address"])
+    alone = _adopted(document, held, declaration, names, _ALONE)
+    try:
+        # Together the parts have to be as good as each alone.
+        parse_declaration(alone.document)
+    except DeclarationError:
+        return _adopted(document, held, declaration, names, _TOGETHER)
+    return alone
+
+
+def _adopted(
+    document: Document, held: Mapping[str, Held], declaration: Declaration, names: Mapping[str, str], looked_at: str
+) -> Adoption:
+    unread = {name for host, name in names.items() if host not in held}
+    clusters = {name: words for name, words in document.get("clusters", {}).items() if words["controller"] in unread}
+    vpods = {name: words for name, words in document.get("vpods", {}).items() if words["cluster"] in clusters}
+    result = Adoption({**document, "pods": dict(document["pods"]), "clusters": clusters, "vpods": vpods})
+    firsts = firsts_of(declaration)
+    for host, kinds in held.items():
         by_kind = {kind: kinds.get(plural(kind), {}) for kind in DECLARED}
-        _Adopter(host, names[host], by_kind, declaration, document.get("vpods", {}), result).adopt()
-    # Together the parts have to be as good as each alone.
-    parse_declaration(result.document)
+        earlier = document.get("vpods", {})
+        _Adopter(host, names[host], by_kind, firsts, earlier, result, looked_at).adopt()
     return result
 
 
@@ -90,16 +107,18 @@ class _Adopter:
         host: str,
         controller: str,
         held: Held,
-        declaration: Declaration,
+        firsts: Firsts,
         earlier_vpods: Mapping[str, Any],
         result: Adoption,
+        looked_at: str,
     ) -> None:
         self._host = host
         self._controller = controller
         self._held = held
-        self._declaration = declaration
+        self._firsts = firsts
         self._earlier_vpods = earlier_vpods
         self._result = result
+        self._looked_at = looked_at
 
     def adopt(self) -> None:
         implied = set()
@@ -118,21 +137,27 @@ class _Adopter:
     def _take_cluster(self, name: str, cluster: Mapping[str, Any]) -> str:
         """Make it a cluster of pods. Returns why that cannot be, empty if it is done."""
         agents = {agent: self._held[AGENT][agent] for agent in cluster["agents"]}
-        pods = pods_of(agents, self._declaration)
+        pods = pods_of(agents, self._firsts)
         if len(pods) != cluster["ipu_link_domains"]:
             return "its agents are not the IPU-Machines of declared pods, one pod an IPU-Link domain"
         entry = {"controller": self._controller, "pods": list(pods), "topology": cluster["topology"]}
         if len(pods) > 1:
             entry["looped"] = cluster["looped"]
         there = self._result.document
-        taken = {
-            "pods": {pod: {**fields, **pods.get(pod, {})} for pod, fields in there["pods"].items()},
-            "clusters": {**there["clusters"], name: entry},
-        }
-        refusal = _refusal({**there, **taken, "vpods": {}})
+        taken = {pod: {**there["pods"][pod], **changes} for pod, changes in pods.items()}
+        refusal = self._cluster_refusal(name, entry, taken)
         if not refusal:
-            there.update(taken)
+            there["pods"].update(taken)
+            there["clusters"][name] = entry
         return refusal
+
+    def _cluster_refusal(self, name: str, entry: Document, pods: Mapping[str, Any]) -> str:
+        """Why pods.yml would refuse this cluster; empty if it would not."""
+        there = self._result.document
+        if self._looked_at == _ALONE:
+            return _refusal(self._part(pods, {name: entry}))
+        clusters = {**there["clusters"], name: entry}
+        return _refusal({**there, "pods": {**there["pods"], **pods}, "clusters": clusters, "vpods": {}})
 
     def _take_allocations(self) -> None:
         """Make them vPODs with their users, all but those that pods.yml refuses."""
@@ -203,17 +228,15 @@ class _Adopter:
         """Why pods.yml would refuse this vPOD, looked at alone; empty if it would not."""
         there = self._result.document
         cluster = there["clusters"][entry["cluster"]]
+        pods = {pod: there["pods"][pod] for pod in cluster["pods"]}
+        return _refusal({**self._part(pods, {entry["cluster"]: cluster}), "vpods": {name: entry}})
+
+    def _part(self, pods: Mapping[str, Any], clusters: Mapping[str, Any]) -> Document:
+        """A pods.yml with these alone."""
         # The controller's host may be in a rack that does not matter here.
-        controller = {**there["controllers"][self._controller], "host": None, "address": "127.0.0.1"}
-        return _refusal(
-            {
-                **there,
-                "pods": {pod: there["pods"][pod] for pod in cluster["pods"]},
-                "controllers": {self._controller: controller},
-                "clusters": {entry["cluster"]: cluster},
-                "vpods": {name: entry},
-            }
-        )
+        controller = {**self._result.document["controllers"][self._controller], "host": None, "address": "127.0.0.1"}
+        words = {"pods": pods, "controllers": {self._controller: controller}, "clusters": clusters}
+        return {"schema": self._result.document["schema"], **words}
 
     def _user(self, name: str, user: Mapping[str, Any]) -> None:
         if user["admin"]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Sequence
 
 from .._pod.desired import AGENT_PORT
 from .._pod.devices import IPU_MACHINE, Device, devices_of_pod
@@ -14,16 +14,30 @@ from .._pod.model import Declaration, Pod
 Changes = Dict[str, Any]
 
 
-def pods_of(agents: Mapping[str, Mapping[str, Any]], declaration: Declaration) -> dict[str, Changes]:
+# The name or gateway address of a pod's first IPU-Machine to the pods that have one there.
+Firsts = Dict[str, List[Pod]]
+
+
+def firsts_of(declaration: Declaration) -> Firsts:
+    """Where the IPU-Machines of each declared pod begin."""
+    firsts: Firsts = {}
+    for pod in declaration.pods.values():
+        machine = next(device for device in devices_of_pod(pod) if device.kind == IPU_MACHINE)
+        for sign in (machine.name, machine.facts["gateway_address"]):
+            firsts.setdefault(sign, []).append(pod)
+    return firsts
+
+
+def pods_of(agents: Mapping[str, Mapping[str, Any]], firsts: Firsts) -> dict[str, Changes]:
     """The pods whose IPU-Machines the agents of a cluster are, in ILD order; none if that is not so.
 
     Args:
         agents: name to fields, in the order of the cluster.
-        declaration: the declared pods.
+        firsts: of the declared pods.
     """
     rest, found = list(agents), {}
     while rest:
-        for pod in declaration.pods.values():
+        for pod in (*firsts.get(rest[0], ()), *firsts.get(agents[rest[0]]["host"], ())):
             chunk = rest[: pod.model.ipu_machines]
             changes = None if pod.name in found else _changes(pod, chunk, agents)
             if changes is not None:

@@ -15,8 +15,9 @@ from podsim.eos import (
     show_qos,
     show_system,
 )
+from podsim.eos.accounts import may_run
 from podsim.eos.config import Editor, Node
-from podsim.eos.errors import EosError, InvalidInput, NeedsText, NoJsonModel, NotPrivileged
+from podsim.eos.errors import EosError, InvalidInput, NeedsText, NoJsonModel, NotAuthorized, NotPrivileged
 from podsim.eos.hardware import empty_config
 from podsim.eos.reply import Command, Reply, command, pipe
 from podsim.eos.sessions import PENDING, Session
@@ -58,6 +59,8 @@ class Cli:
         return Reply(pipe(reply.text, filters), None)
 
     def _run(self, line: str, text: str | None) -> Reply:
+        if not may_run(self.switch.running, self.user, line, self._editor is not None):
+            raise NotAuthorized(line)
         words = split(line)
         commands = (*(_IN_CONFIG if self._editor else ()), *(_IN_SESSION if self.session else ()), *_EXEC)
         refusal = InvalidInput.at(words.words, 0)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import hmac
 import json
 import socket
 import threading
@@ -16,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from podsim.eos import eapi
+from podsim.eos.accounts import log_in
 from podsim.eos.switch import Switch
 
 MAX_REQUEST_BYTES = 16 * 1024 * 1024
 
 
 class EapiServer(ThreadingHTTPServer):
-    """The HTTP server of one switch, with one account."""
+    """The HTTP server of one switch."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -30,14 +30,19 @@ class EapiServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], switch: Switch, account: tuple[str, str], log: Path | None) -> None:
         super().__init__(address, EapiHandler)
         self.switch = switch
-        self.user, password = account
-        self._authorization = "Basic " + base64.b64encode(f"{self.user}:{password}".encode()).decode()
+        self._account = account
         self._log = log
         self._log_lock = threading.Lock()
 
-    def accepts(self, authorization: str | None) -> bool:
-        """Whether the Authorization header names the account."""
-        return hmac.compare_digest((authorization or "").encode(), self._authorization.encode())
+    def user_of(self, authorization: str | None) -> str | None:
+        """Whom the Authorization header names; None if it names no account."""
+        scheme, _, encoded = (authorization or "").partition(" ")
+        try:
+            user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+        except ValueError:
+            return None
+        known = scheme == "Basic" and log_in(self.switch.running, self._account, user, password)
+        return user if known else None
 
     def log_call(self, request: Any) -> None:
         """Write one line about an eAPI call, before it runs."""
@@ -79,20 +84,20 @@ class EapiHandler(BaseHTTPRequestHandler):
         body = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), MAX_REQUEST_BYTES))
         if self.path != "/command-api":
             self._send(404, "text/plain", b"Not found\n")
-        elif not self.server.accepts(self.headers.get("Authorization")):
+        elif (user := self.server.user_of(self.headers.get("Authorization"))) is None:
             text = b"Unable to authenticate user: Bad username/password combination\n"
             self._send(401, "text/plain", text, {"WWW-Authenticate": 'Basic realm="COMMAND_API_AUTH"'})
         else:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                self._send(200, "application/json", json.dumps(self._answer(body)).encode())
+                self._send(200, "application/json", json.dumps(self._answer(user, body)).encode())
 
-    def _answer(self, body: bytes) -> dict[str, Any]:
+    def _answer(self, user: str, body: bytes) -> dict[str, Any]:
         try:
             request = json.loads(body)
         except ValueError as error:
             return eapi.refuse(None, eapi.PARSE_ERROR, f"Parse error: {error}")
         self.server.log_call(request)
-        return eapi.respond(self.server.switch, self.server.user, request)
+        return eapi.respond(self.server.switch, user, request)
 
     def _send(self, status: int, content_type: str, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

@@ -62,6 +62,16 @@ class NotPrivileged(InvalidInput):
         super().__init__("Invalid input (privileged mode required)")
 
 
+class NotAuthorized(EosError):
+    """The role of the user does not allow the command."""
+
+    code = 1005
+    summary = "permission to run command denied"
+
+    def __init__(self, line: str) -> None:
+        super().__init__(f"Authorization denied for command '{line.strip()}'")
+
+
 class NoJsonModel(EosError):
     """The command has only a text form."""
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import os
 import threading
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import asyncssh
 
+from podsim.eos.accounts import log_in
 from podsim.eos.switch import Switch
 from podsim.eos.terminal import Terminal
 
@@ -23,6 +23,7 @@ class SshServer:
     def __init__(self, address: tuple[str, int], switch: Switch, account: tuple[str, str], host_key: Path) -> None:
         self._switch = switch
         self._account = account
+        self._user = ""
         self._loop = asyncio.new_event_loop()
         self._listener = self._loop.run_until_complete(
             asyncssh.create_server(
@@ -89,13 +90,13 @@ class _Connection(asyncssh.SSHServer):
         return True
 
     def validate_password(self, username: str, password: str) -> bool:
-        """Whether these are the account's name and password."""
-        given, wanted = (username, password), self._account
-        return all(hmac.compare_digest(one.encode(), other.encode()) for one, other in zip(given, wanted, strict=True))
+        """Whether these are an account's name and password."""
+        self._user = username
+        return log_in(self._switch.running, self._account, username, password)
 
     def session_requested(self) -> asyncssh.SSHServerSession[str]:
         """A terminal for a login."""
-        return _Login(self._switch, self._account[0])
+        return _Login(self._switch, self._user)
 
 
 class _Login(asyncssh.SSHServerSession[str]):

@@ -44,9 +44,9 @@ class RunningSwitch:
         assert port
         return port
 
-    def request(self, body: bytes, password: str = PASSWORD) -> urllib.request.Request:
+    def request(self, body: bytes, password: str = PASSWORD, user: str = USER) -> urllib.request.Request:
         """An eAPI request with that body."""
-        secret = base64.b64encode(f"{USER}:{password}".encode()).decode()
+        secret = base64.b64encode(f"{user}:{password}".encode()).decode()
         return urllib.request.Request(self.url, body, {"Authorization": f"Basic {secret}"})
 
     def call(self, *commands: str | dict[str, Any], encoding: str = "json", **params: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,30 @@ def test_privileged_commands_need_enable(switch: RunningSwitch) -> None:
     for command in ("configure", "show running-config", "write memory"):
         assert switch.call(command)["error"]["data"][-1]["errors"] == ["Invalid input (privileged mode required)"]
     assert "result" in switch.call({"cmd": "enable", "input": "x"}, {"cmd": "show startup-config", "revision": 1})
+
+
+def test_an_operator_looks_and_does_not_configure(switch: RunningSwitch) -> None:
+    def says(*commands: str, password: str = "look") -> dict[str, Any]:
+        params = {"version": 1, "format": "text", "cmds": ["enable", *commands]}
+        body = json.dumps({"jsonrpc": "2.0", "id": "1", "method": "runCmds", "params": params}).encode()
+        with urllib.request.urlopen(switch.request(body, password, "viewer"), timeout=10) as response:
+            answer: dict[str, Any] = json.load(response)
+        return answer
+
+    switch.run("configure", "username viewer privilege 15 role network-operator secret 0 look")
+    # A role counts only where commands are authorized.
+    assert "result" in says("configure", "vlan 7")
+    switch.run("configure", "aaa authorization commands all default local")
+    assert "result" in says("show running-config")
+    for commands in (["configure"], ["configure session s"], ["configure session s abort"]):
+        error = says(*commands)["error"]
+        assert (error["code"], error["data"][-1]["errors"]) == (
+            1005,
+            [f"Authorization denied for command '{commands[0]}'"],
+        )
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        says("show version", password="guess")
+    assert "result" in switch.call("enable", "configure", "vlan 8")
 
 
 def test_text_only_commands_have_no_json(switch: RunningSwitch) -> None:

@@ -106,7 +106,7 @@ def test_groups_of_clusters_and_vpods_and_the_vlans_that_the_file_alone_tells() 
         }
     )
     assert groups(declaration)["cluster_c"][:2] == ["p-poplar1", "p-ipum1"]
-    assert groups(declaration)["vpod_team_a"] == ["p-poplar2"]
+    assert groups(declaration)["vpod_team_a"] == ["p-poplar2", "p-ipum5"]
     assert groups(declaration)["vipu_controllers"] == ["p-poplar1"]
     hosts = host_variables(declaration)
     assert [hosts[name]["rnic_vlan"] for name in ("p-poplar1", "p-poplar2", "p-ipum5", "p-ipum6")] == [

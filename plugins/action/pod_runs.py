@@ -1,0 +1,27 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the module pod_runs for this run, which only the control node knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
+
+MODULE = "ipu.pod.pod_runs"
+
+
+class ActionModule(ActionBase):
+    """Everything that decides is in the module."""
+
+    _supports_check_mode = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The result of the module."""
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        arguments = {**self._task.args, "run": this_run().public()}
+        result.update(self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars))
+        return result

@@ -1,0 +1,98 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of the runs on a pod, as JSON lines: one when a run starts, one when it ends. Pure.
+
+A run without an end failed, was killed, or is still at work.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Sequence
+
+from .._plan.converge import Refused
+from .run import Run, spoken
+
+Record = Dict[str, Any]
+
+STARTED, ENDED = "started", "ended"
+STEP_FIELDS = ("device", "layer", "action", "kind", "name", "reason", "risk")
+
+
+def records_from(text: str, path: str) -> list[Record]:
+    """The records in a file.
+
+    Raises:
+        Refused: a line is none; ``path`` says where.
+    """
+    records = [_record_from(line) for line in text.splitlines()]
+    if None in records:
+        raise Refused(f"{path}: line {records.index(None) + 1} is no record of a run; move the file away")
+    return [record for record in records if record is not None]
+
+
+def _record_from(line: str) -> Record | None:
+    """The record in a line, or None if it is none."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and {"event", "run"} <= record.keys() else None
+
+
+def text_of(records: Sequence[Record]) -> str:
+    """The records as they stand in their file."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def start(records: Sequence[Record], run: Run, pods: Sequence[str], limit: str, now: str) -> list[Record]:
+    """The records once the run has started; as they are if it had already."""
+    if any(record["event"] == STARTED and record["run"] == run.identity for record in records):
+        return list(records)
+    who = {"user": run.user, "host": run.host, "process": run.process, "playbook": run.playbook}
+    return [*records, {"event": STARTED, "run": run.identity, "at": now, **who, "pods": list(pods), "limit": limit}]
+
+
+def end(records: Sequence[Record], run: Run, steps: Sequence[Record] | None, now: str) -> list[Record]:
+    """The records once the run has done all it had to; ``steps`` are None if nobody recorded them."""
+    done = None if steps is None else [{field: step.get(field) for field in STEP_FIELDS} for step in steps]
+    return [*records, {"event": ENDED, "run": run.identity, "at": now, "steps": done}]
+
+
+def latest(records: Sequence[Record], runs: int) -> list[Record]:
+    """The records of the latest runs."""
+    kept = list(dict.fromkeys(record["run"] for record in reversed(records)))[:runs]
+    return [record for record in records if record["run"] in kept]
+
+
+def runs_of(records: Sequence[Record], at_work: Sequence[str]) -> list[Record]:
+    """One entry for each run, the latest last; ``at_work`` are the identities of those that hold a lock."""
+    ends = {record["run"]: record for record in records if record["event"] == ENDED}
+    found: list[Record] = []
+    for record in records:
+        if record["event"] == STARTED:
+            ended = ends.get(record["run"], {})
+            unended = "at work" if record["run"] in at_work else "did not end"
+            found.append(
+                {
+                    **{key: value for key, value in record.items() if key not in ("event", "run", "at")},
+                    "started": record["at"],
+                    "ended": ended.get("at"),
+                    "result": "done" if ended else unended,
+                    "steps": ended.get("steps"),
+                }
+            )
+    return found
+
+
+def table_of(runs: Sequence[Record]) -> list[str]:
+    """The runs as lines of a table for a person."""
+    rows = [("STARTED", "BY", "PLAYBOOK", "PODS", "LIMIT", "RESULT", "STEPS")]
+    for run in runs:
+        steps = "?" if run["steps"] is None else str(len(run["steps"]))
+        who = f"{run['user']}@{run['host']}"
+        rows.append(
+            (spoken(run["started"]), who, run["playbook"], ",".join(run["pods"]), run["limit"], run["result"], steps)
+        )
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

@@ -1,0 +1,208 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was done to pods, run by run."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: pod_runs
+short_description: What was done to pods, run by run
+description:
+  - Keeps a record of the runs of playbooks on pods in the file C(runs.jsonl), which only its owner can read. It has one
+    JSON object a line, one when a run starts and one when it ends.
+  - A run without an end failed or was killed, or is still at work if it holds a lock of M(ipu.pod.pod_lock).
+version_added: 1.0.0
+author: The ipu.pod authors (@ipu-pod)
+extends_documentation_fragment:
+  - ipu.pod._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: partial
+    details: A run starts once, but can end again.
+options:
+  state:
+    description:
+      - V(started) writes that this run has started, once.
+      - V(ended) writes that it has done all that it had to.
+      - V(gathered) only reads.
+    type: str
+    choices: [started, ended, gathered]
+    default: gathered
+  pods:
+    description: Names of the pods that the run may change.
+    type: list
+    elements: str
+    default: []
+  limit:
+    description: What the run was limited to.
+    type: str
+    default: ""
+  steps:
+    description: What the run has done, as P(ipu.pod.steps#callback) hands it over. Without it, that is not known.
+    type: list
+    elements: dict
+  directory:
+    description: Where the record is, beside the locks.
+    type: path
+    default: /var/lib/ipu-pod
+  keep:
+    description: How many runs are kept.
+    type: int
+    default: 1000
+  run:
+    description: This run. Filled in on the control node.
+    type: dict
+notes:
+  - Has to be run through its action plugin, as a task of a playbook does.
+"""
+
+EXAMPLES = r"""
+- name: What was done lately?
+  ipu.pod.pod_runs:
+    keep: 20
+  register: found
+  delegate_to: ctrl001
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ found.table }}"
+"""
+
+RETURN = r"""
+runs:
+  description: The latest runs, the last one last.
+  returned: O(state=gathered)
+  type: list
+  elements: dict
+  contains:
+    user:
+      description: Who started it.
+      type: str
+      returned: always
+    host:
+      description: On which control node.
+      type: str
+      returned: always
+    process:
+      description: Its process there.
+      type: int
+      returned: always
+    playbook:
+      description: What was run.
+      type: str
+      returned: always
+    pods:
+      description: The pods that it could change.
+      type: list
+      elements: str
+      returned: always
+    limit:
+      description: What it was limited to.
+      type: str
+      returned: always
+    started:
+      description: When, in UTC.
+      type: str
+      returned: always
+    ended:
+      description: When, in UTC, or null.
+      type: str
+      returned: always
+    result:
+      description: C(done), C(at work) or C(did not end).
+      type: str
+      returned: always
+    steps:
+      description:
+        - What it changed, each with C(device), C(layer), C(action), C(kind), C(name), C(reason) and C(risk). Null where
+          that is not known.
+      type: list
+      elements: dict
+      returned: always
+table:
+  description: The same as lines for a person.
+  returned: O(state=gathered)
+  type: list
+  elements: str
+"""
+
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._runs.directory import FOR_ITS_OWNER, RECORD, Directory
+from ansible_collections.ipu.pod.plugins.module_utils._runs.records import (
+    Record,
+    end,
+    latest,
+    records_from,
+    runs_of,
+    start,
+    table_of,
+    text_of,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, moment, run_from
+
+ARGUMENTS = {
+    "state": {"type": "str", "choices": ["started", "ended", "gathered"], "default": "gathered"},
+    "pods": {"type": "list", "elements": "str", "default": []},
+    "limit": {"type": "str", "default": ""},
+    "steps": {"type": "list", "elements": "dict"},
+    "directory": {"type": "path", "default": "/var/lib/ipu-pod"},
+    "keep": {"type": "int", "default": 1000},
+    "run": {"type": "dict"},
+}
+
+
+def main() -> None:
+    """Write, or read."""
+    module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
+    directory = Directory(module.params["directory"])
+    try:
+        if module.params["state"] == "gathered":
+            _gather(module, directory)
+        if module.params["run"] is None:
+            raise Refused("run: pod_runs does not know which it is; write a task of a playbook, with ipu.pod.pod_runs")
+        run = run_from(module.params["run"])
+        if module.check_mode:
+            module.exit_json(changed=_written(module, _records(directory), run) != _records(directory))
+        with directory.alone():
+            before = _records(directory)
+            after = _written(module, before, run)
+            if after != before:
+                directory.write(RECORD, text_of(after), FOR_ITS_OWNER)
+        module.exit_json(changed=after != before)
+    except (Refused, DeviceError) as error:
+        module.fail_json(msg=str(error), changed=False)
+
+
+def _gather(module: AnsibleModule, directory: Directory) -> None:
+    records = latest(_records(directory), module.params["keep"])
+    pods = {pod for record in records for pod in record.get("pods", [])}
+    locks = [directory.lock(pod) for pod in sorted(pods)]
+    runs = runs_of(records, [lock.holder.identity for lock in locks if lock])
+    module.exit_json(changed=False, runs=runs, table=table_of(runs))
+
+
+def _written(module: AnsibleModule, records: list[Record], run: Run) -> list[Record]:
+    now = moment(time.time())
+    if module.params["state"] == "started":
+        after = start(records, run, module.params["pods"], module.params["limit"], now)
+    else:
+        after = end(records, run, module.params["steps"], now)
+    return latest(after, module.params["keep"])
+
+
+def _records(directory: Directory) -> list[Record]:
+    return records_from(directory.read(RECORD) or "", directory.path(RECORD))
+
+
+if __name__ == "__main__":
+    main()

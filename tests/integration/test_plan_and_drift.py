@@ -1,0 +1,349 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""plan.yml, apply.yml and drift.yml on the simulated POD64: they look and touch nothing, find what a hand has done, and
+a saved plan is carried out exactly or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
+STATE = Path(__file__).resolve().parents[2] / "build" / "podsim"
+SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
+SWITCH, CONTROLLER = "pod001-tor", "ctrl001"
+
+Thing = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """Something that a person does to a device, how it is taken back, and what is found of it.
+
+    Commands with ``SWITCH`` are typed into its configuration, others run on the host.
+    """
+
+    device: str
+    does: str
+    undoes: str
+    found: tuple[tuple[str, str], ...]
+
+    @property
+    def things(self) -> set[Thing]:
+        return {(self.device, kind, name) for kind, name in self.found}
+
+
+CLIENT = "/etc/vipu/vipu-cli.hcl"
+UNIT = "/etc/systemd/system/vipu-server.service"
+NETWORK = "/etc/systemd/network/50-ipu-rnic0.network"
+ADDRESS = "10.5.1.103/16"
+
+ON_THE_SWITCH = {
+    "VLAN of a port": ByHand(
+        SWITCH,
+        "interface Ethernet9/1; switchport access vlan 1",
+        "interface Ethernet9/1; switchport access vlan 101",
+        (("port", "Ethernet9/1"),),
+    ),
+    "MTU of a port": ByHand(
+        SWITCH, "interface Ethernet10/1; mtu 9000", "interface Ethernet10/1; mtu 9214", (("port", "Ethernet10/1"),)
+    ),
+    "a VLAN that is gone": ByHand(SWITCH, "no vlan 101", "vlan 101; name vpod-demo", (("vlan", "101"),)),
+    "description of a port": ByHand(
+        SWITCH,
+        "interface Ethernet11/1; description spare",
+        "interface Ethernet11/1; description pod001-ipum3 RNIC",
+        (("port", "Ethernet11/1"),),
+    ),
+    "QoS profile off a port": ByHand(
+        SWITCH,
+        "interface Ethernet12/1; no service-profile",
+        "interface Ethernet12/1; service-profile ROCE",
+        (("port", "Ethernet12/1"),),
+    ),
+}
+# One a device, so that one run finds all of them and each of them alone.
+ON_THE_HOSTS = {
+    "MTU in the running state only": ByHand(
+        SERVERS[0], "ip link set rnic0 mtu 1500", "ip link set rnic0 mtu 9000", (("interface", "rnic0"),)
+    ),
+    "a persistent file": ByHand(
+        SERVERS[1],
+        f"sed -i s/MTUBytes=9000/MTUBytes=1500/ {NETWORK}",
+        f"sed -i s/MTUBytes=1500/MTUBytes=9000/ {NETWORK}",
+        (("interface", "rnic0"),),
+    ),
+    "an address that is gone": ByHand(
+        SERVERS[2],
+        f"ip address delete {ADDRESS} dev rnic0",
+        f"ip address add {ADDRESS} broadcast 10.5.255.255 dev rnic0",
+        (("interface", "rnic0"),),
+    ),
+    "a RoCE priority": ByHand(
+        SERVERS[3],
+        "mlnx_qos -i rnic0 --pfc 0,0,0,0,0,0,0,0",
+        "mlnx_qos -i rnic0 --pfc 0,0,0,1,0,0,0,0",
+        (("roce", "rnic0"),),
+    ),
+    "a partition that is gone": ByHand(
+        CONTROLLER,
+        "vipu-admin remove partition serve",
+        "vipu-admin create partition serve --size 4 --allocation demo --reconfigurable",
+        (("partition", "serve"),),
+    ),
+}
+MORE_ON_THE_HOSTS = {
+    "the V-IPU client's file": ByHand(
+        SERVERS[0], f"echo '# mine' >> {CLIENT}", f"sed -i '$d' {CLIENT}", (("file", CLIENT),)
+    ),
+    "the controller's unit": ByHand(
+        CONTROLLER,
+        f"echo '# mine' >> {UNIT}",
+        f"sed -i '$d' {UNIT}",
+        # A unit that is put right is started again.
+        (("file", UNIT), ("service", "vipu-server.service")),
+    ),
+}
+ALL = [*ON_THE_SWITCH.values(), *ON_THE_HOSTS.values(), *MORE_ON_THE_HOSTS.values()]
+
+
+class Reviewer:
+    """The read-only playbooks, run against a pod."""
+
+    def __init__(self, pod: Any, directory: Path) -> None:
+        self.pod = pod
+        self.directory = directory
+
+    def plan(self, *options: str, inventory: Path = INVENTORY) -> dict[str, Any]:
+        code, said = self.pod.say("plan", "-e", f"plan_directory={self.directory}", *options, inventory=inventory)
+        assert code == 0, said
+        document: dict[str, Any] = json.loads((self.directory / "plan.json").read_text())
+        return document
+
+    def drift(self, *options: str, inventory: Path = INVENTORY) -> tuple[int, dict[str, Any]]:
+        code, said = self.pod.say("drift", "-e", f"drift_directory={self.directory}", *options, inventory=inventory)
+        assert "drift.json" in {path.name for path in self.directory.iterdir()}, said
+        return code, json.loads((self.directory / "drift.json").read_text())
+
+    def apply(self) -> tuple[int, str]:
+        code, said = self.pod.say("apply", "-e", f"plan={self.directory / 'plan.json'}")
+        return code, said
+
+    def act(self, *deeds: ByHand, undo: bool = False) -> None:
+        for deed in deeds:
+            command = deed.undoes if undo else deed.does
+            if deed.device == SWITCH:
+                self.pod.switch("configure", *command.split("; "))
+            else:
+                self.pod.inside(deed.device, command)
+
+
+@pytest.fixture(scope="module")
+def reviewer(fresh_pod: Any, tmp_path_factory: pytest.TempPathFactory) -> Reviewer:
+    return Reviewer(fresh_pod, tmp_path_factory.mktemp("review"))
+
+
+@pytest.fixture(scope="module")
+def up(reviewer: Reviewer, first: dict[str, Any]) -> Reviewer:
+    """The reviewer of a pod that its first plan has brought up."""
+    assert first["code"] == 0
+    return reviewer
+
+
+@pytest.fixture(scope="module")
+def first(reviewer: Reviewer) -> dict[str, Any]:
+    """The plan for a pod that nobody has touched, and what came of it."""
+    before = everything(reviewer.pod)
+    plan = reviewer.plan()
+    untouched = everything(reviewer.pod) == before
+    code, said = reviewer.apply()
+    return {"plan": plan, "untouched": untouched, "code": code, "said": said}
+
+
+def everything(pod: Any) -> dict[str, Any]:
+    """All state that a run could touch, as it is kept and as it runs."""
+    live = (
+        "ip -details address; ip route; mlnx_qos -i rnic0 2>/dev/null; systemctl list-units --no-legend --state=active"
+    )
+    return {
+        "kept": pod.fingerprint(),
+        "writes": pod.write_requests(),
+        "sessions": pod.switch("show configuration sessions detail"),
+        "running": [line for line in str(pod.switch("show running-config")).splitlines() if "Time:" not in line],
+        **{host: steady(pod.inside(host, live)) for host in (*SERVERS, CONTROLLER)},
+    }
+
+
+def steady(text: str) -> list[str]:
+    """Without lifetimes, which run, and sessions, which come and go with those who look."""
+    return [
+        line
+        for line in text.splitlines()
+        if "valid_lft" not in line and "session" not in line and "user@" not in line and "user-runtime-dir" not in line
+    ]
+
+
+def found(report: dict[str, Any]) -> set[Thing]:
+    return {(step["device"], step["kind"], step["name"]) for step in report["steps"]}
+
+
+def test_the_first_plan_holds_every_device_and_touches_nothing(first: dict[str, Any]) -> None:
+    assert first["untouched"]
+    assert (first["plan"]["unseen"], first["plan"]["not_ours"]) == ([], [])
+    assert {step["device"] for step in first["plan"]["steps"]} == {SWITCH, CONTROLLER, *SERVERS}
+    kinds = Counter(step["kind"] for step in first["plan"]["steps"])
+    assert (kinds["port"], kinds["agent"], kinds["partition"], kinds["roce"]) == (20, 16, 2, 4)
+
+
+def test_the_first_plan_is_carried_out_exactly(first: dict[str, Any]) -> None:
+    """apply.yml itself compares the steps that it took with those of the plan, and fails where they differ."""
+    assert first["code"] == 0, first["said"]
+    assert "Everything in it, and nothing else" in first["said"]
+
+
+def test_then_nothing_is_left_to_do_and_looking_leaves_no_trace(up: Reviewer) -> None:
+    before = everything(up.pod)
+    plan = up.plan()
+    code, report = up.drift()
+    assert (plan["steps"], plan["unseen"]) == ([], [])
+    assert (code, report["verdict"]) == (0, "same")
+    assert set(report["looked_at"]) == {SWITCH, CONTROLLER, *SERVERS}
+    assert up.pod.say("verify")[0] == 0
+    assert everything(up.pod) == before
+
+
+def test_the_plan_of_before_is_refused_and_nothing_is_touched(up: Reviewer, first: dict[str, Any]) -> None:
+    (up.directory / "plan.json").write_text(json.dumps(first["plan"]))
+    before = everything(up.pod)
+    code, said = up.apply()
+    assert code != 0
+    assert "pod001-tor: port Ethernet9/1: update is not due any more" in said
+    assert everything(up.pod) == before
+
+
+def test_an_outside_change_refuses_a_saved_plan_and_an_unrelated_one_does_not(up: Reviewer) -> None:
+    port = ON_THE_SWITCH["MTU of a port"]
+    up.act(port)
+    plan = up.plan()
+    assert found(plan) == port.things
+    up.pod.switch("configure", "interface Ethernet10/1", "description somebody's")
+    writes = up.pod.write_requests()
+    code, said = up.apply()
+    assert code != 0
+    assert "port Ethernet10/1: description was 'pod001-ipum2 RNIC', and is \"somebody's\"" in said
+    assert up.pod.write_requests() == writes
+
+    up.pod.switch("configure", "interface Ethernet10/1", "description pod001-ipum2 RNIC")
+    # What others do besides is none of the plan's business.
+    up.pod.inside(CONTROLLER, "vipu-admin create partition tenants --size 8 --allocation demo")
+    up.pod.switch("configure", "vlan 700", "name lab", "interface Ethernet2/1", "description uplink of the lab")
+    code, said = up.apply()
+    assert code == 0, said
+    code, report = up.drift()
+    assert (code, report["steps"]) == (0, [])
+    assert {(each["device"], each["kind"], each["name"]) for each in report["not_ours"]} == {
+        (CONTROLLER, "partition", "tenants"),
+        (SWITCH, "vlan", "700"),
+        (SWITCH, "port", "Ethernet2/1"),
+    }
+
+
+@pytest.fixture
+def as_an_operator(up: Reviewer, tmp_path: Path) -> Path:
+    """The inventory with a user of the switch who may look and not configure."""
+    up.pod.switch(
+        "configure",
+        "username viewer privilege 15 role network-operator secret 0 look",
+        "aaa authorization commands all default local",
+    )
+    (tmp_path / "pods.yml").symlink_to(INVENTORY / "pods.yml")
+    (tmp_path / "group_vars").mkdir()
+    for path in (INVENTORY / "group_vars").iterdir():
+        text = path.read_text().replace("ansible_user: admin", "ansible_user: viewer").replace(": podsim\n", ": look\n")
+        (tmp_path / "group_vars" / path.name).write_text(text)
+    return tmp_path
+
+
+def test_to_look_the_switch_needs_no_right_to_configure(up: Reviewer, as_an_operator: Path) -> None:
+    state = ("-e", f"podsim_state={STATE}")
+    code, report = up.drift(*state, inventory=as_an_operator)
+    assert (code, report["unseen"], report["steps"]) == (0, [], [])
+    up.pod.switch("configure", "interface Ethernet10/1", "mtu 9000")
+    assert found(up.plan(*state, inventory=as_an_operator)) == {(SWITCH, "port", "Ethernet10/1")}
+    code, said = up.pod.say("site", "--limit", SWITCH, *state, inventory=as_an_operator)
+    assert code != 0
+    assert "Authorization denied" in said
+    up.pod.switch("configure", "interface Ethernet10/1", "mtu 9214")
+
+
+@pytest.fixture
+def put_right(up: Reviewer) -> Iterator[list[ByHand]]:
+    """Takes deeds back by hand after a test."""
+    deeds: list[ByHand] = []
+    yield deeds
+    up.act(*deeds, undo=True)
+
+
+@pytest.mark.parametrize("what", ON_THE_SWITCH)
+def test_each_drift_of_the_switch_is_found_alone(up: Reviewer, put_right: list[ByHand], what: str) -> None:
+    deed = ON_THE_SWITCH[what]
+    put_right.append(deed)
+    up.act(deed)
+    code, report = up.drift("--limit", f"{SWITCH},localhost")
+    assert (code, found(report)) == (2, deed.things)
+
+
+@pytest.mark.parametrize("deeds", [ON_THE_HOSTS, MORE_ON_THE_HOSTS], ids=["first", "second"])
+def test_each_drift_of_a_host_is_found_alone(up: Reviewer, put_right: list[ByHand], deeds: dict[str, ByHand]) -> None:
+    put_right += deeds.values()
+    up.act(*deeds.values())
+    code, report = up.drift("--limit", "poplar_servers:vipu_controllers:localhost")
+    assert (code, found(report)) == (2, set.union(*(deed.things for deed in deeds.values())))
+
+
+def test_all_twelve_at_once_are_found_ignored_by_rule_and_brought_back(up: Reviewer) -> None:
+    assert len(ALL) == 12
+    up.act(*ALL)
+    expected = set.union(*(deed.things for deed in ALL))
+    rules = {
+        "drift_ignore": [
+            {"device": SWITCH, "kind": "port", "reason": "cables are moved", "until": "2999-12-31"},
+            {"device": "pod001-poplar*", "kind": "roce", "reason": "over", "until": "2020-01-01"},
+        ]
+    }
+    code, report = up.drift("-e", json.dumps(rules))
+    ports = {thing for thing in expected if thing[1] == "port"}
+    assert (code, found(report)) == (2, expected - ports)
+    assert {(each["device"], each["kind"], each["name"]) for each in report["ignored"]} == ports
+    assert [rule["state"] for rule in report["rules"]] == ["used", "expired"]
+
+    cases = list(ElementTree.parse(up.directory / "junit.xml").iter("testcase"))
+    failed = {(case.get("classname"), case.get("name")) for case in cases if case.find("failure") is not None}
+    assert failed == {(f"{device}.{kind}", name) for device, kind, name in expected - ports}
+    assert len([case for case in cases if case.find("skipped") is not None]) == len(ports)
+
+    plan = up.plan()
+    assert found(plan) == expected
+    code, said = up.apply()
+    assert code == 0, said
+    code, report = up.drift()
+    assert (code, report["steps"]) == (0, [])
+
+
+def test_without_one_server_the_others_are_still_looked_at(up: Reviewer, put_right: list[ByHand]) -> None:
+    stopped = ByHand(SERVERS[3], "systemctl stop ssh", "systemctl start ssh", ())
+    address = ON_THE_HOSTS["an address that is gone"]
+    put_right += [stopped, address]
+    up.act(stopped, address)
+    code, report = up.drift()
+    assert (code, report["verdict"], found(report)) == (1, "could not look", address.things)
+    (unseen,) = report["unseen"]
+    assert unseen["device"] == SERVERS[3]
+    assert unseen["message"].startswith("pod001-poplar4 does not answer at 10.3.1.104:22; start it,")

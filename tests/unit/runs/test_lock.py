@@ -1,0 +1,124 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who gets a pod's lock: the dead and those who do not renew it give way, the living never."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._runs.directory import FOR_ALL, FOR_ITS_OWNER, Directory
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, hold, lock_from
+from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, moment, seconds_of
+
+ALICE = Run("alice", "control1", 4711, "100", "boot1 pid:[1]", "site.yml")
+BOB = Run("bob", "control2", 4711, "100", "boot2 pid:[1]", "vpods.yml")
+NOON = seconds_of("2026-11-21T12:00:00Z")
+PATH = "/var/lib/ipu-pod/pod001.lock on ctrl001"
+
+
+def locked(run: Run = ALICE, minutes_ago: float = 0) -> Lock:
+    """A lock that was taken three hours ago."""
+    return Lock("pod001", run, "2026-11-21T09:00:00Z", moment(NOON - minutes_ago * 60), 60)
+
+
+def held_by(run: Run, there: Lock | None, *gone: str) -> tuple[Lock, str]:
+    return hold("pod001", there, run, 60, NOON, gone, PATH)
+
+
+def test_a_free_pod_is_taken() -> None:
+    lock, warning = held_by(ALICE, None)
+    assert (lock, warning) == (Lock("pod001", ALICE, moment(NOON), moment(NOON), 60), "")
+
+
+def test_a_run_renews_its_own_lock_and_keeps_its_beginning() -> None:
+    lock, warning = held_by(ALICE, locked(minutes_ago=30))
+    assert (lock.since, lock.renewed, warning) == ("2026-11-21T09:00:00Z", moment(NOON), "")
+
+
+def test_another_run_is_told_who_where_since_when_and_what_to_do() -> None:
+    with pytest.raises(Refused) as caught:
+        held_by(BOB, locked(minutes_ago=10))
+    assert str(caught.value) == (
+        "pod001 is held by alice on control1 (process 4711, site.yml) since 2026-11-21 09:00:00 UTC; wait until that "
+        "run has ended, or until 2026-11-21 12:50:00 UTC if it does not renew its lock, or remove "
+        "/var/lib/ipu-pod/pod001.lock on ctrl001 if you know that it is dead"
+    )
+
+
+@pytest.mark.parametrize(("minutes_ago", "free"), [(59.9, False), (60, True), (600, True)])
+def test_the_lock_of_another_control_node_is_a_lease(minutes_ago: float, free: bool) -> None:
+    if not free:
+        with pytest.raises(Refused):
+            held_by(BOB, locked(minutes_ago=minutes_ago))
+        return
+    lock, warning = held_by(BOB, locked(minutes_ago=minutes_ago))
+    assert (lock.holder, lock.since) == (BOB, moment(NOON))
+    assert warning.startswith("pod001 was held by alice on control1 (process 4711, site.yml) since 2026-11-21 09:00:00")
+    assert "has not renewed its lock since" in warning
+
+
+def test_a_living_run_on_the_same_control_node_keeps_its_lock_however_long() -> None:
+    other = replace(ALICE, process=4712)
+    with pytest.raises(Refused, match=r"wait until that run has ended$"):
+        held_by(other, locked(minutes_ago=600))
+
+
+def test_a_dead_run_gives_way_at_once_with_a_warning() -> None:
+    other = replace(ALICE, process=4712)
+    lock, warning = held_by(other, locked(), ALICE.identity)
+    assert lock.holder == other
+    assert "which is dead" in warning
+
+
+def test_a_later_process_of_the_same_number_is_another_run() -> None:
+    with pytest.raises(Refused):
+        held_by(replace(ALICE, process_started="200"), locked())
+
+
+def test_where_processes_cannot_be_told_apart_a_lock_is_a_lease() -> None:
+    nowhere = replace(ALICE, node="", process_started="")
+    assert held_by(replace(nowhere, process=4712), locked(nowhere, minutes_ago=61))[1]
+
+
+def test_a_lock_is_what_its_text_says() -> None:
+    assert lock_from(locked().text(), PATH) == locked()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pod": "pod001", "renewed": "yesterday"}'])
+def test_something_else_in_the_place_of_a_lock(text: str) -> None:
+    with pytest.raises(Refused, match="is no lock of a pod; look who wrote it"):
+        lock_from(text, PATH)
+
+
+def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> None:
+    directory = Directory(str(tmp_path / "a" / "b"))
+    assert directory.lock("pod001") is None
+    with directory.alone():
+        directory.write("pod001.lock", locked().text(), FOR_ALL)
+        directory.write("runs.jsonl", "", FOR_ITS_OWNER)
+    assert directory.lock("pod001") == locked()
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a" / "b").iterdir()}
+    assert modes == {"pod001.lock": 0o644, "runs.jsonl": 0o600}
+
+
+def test_a_directory_that_cannot_be_made_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(DeviceError, match="Not a directory; use a user who may work there"),
+        Directory(f"{tmp_path}/file/x").alone(),
+    ):
+        pass
+
+
+def test_nobody_else_is_in_the_directory_meanwhile(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    with Directory(str(tmp_path)).alone(), pytest.raises(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(descriptor)
