@@ -74,12 +74,21 @@ def is_gone(server: TinyServer) -> None:
     server.files.remove("/etc/systemd/network/90-site.network")
 
 
-@pytest.mark.parametrize("meanwhile", [lost_address, other_mtu, says_something_else, is_gone])
+@pytest.mark.parametrize("meanwhile", [lost_address, other_mtu])
 def test_what_would_be_something_else_after_a_restart_is_not_left(meanwhile: Any) -> None:
     server = with_their_file("/etc/systemd/network/90-site.network")
     meanwhile(server)
     assert lasting(client_of(server).survey()) == []
     assert [step.name for step in changed(server, [WANTED], check_mode=True).steps] == ["rnic0"]
+
+
+@pytest.mark.parametrize("meanwhile", [says_something_else, is_gone])
+def test_an_edit_of_theirs_that_is_not_in_force_is_their_business_first(meanwhile: Any) -> None:
+    server = with_their_file("/etc/systemd/network/90-site.network")
+    meanwhile(server)
+    assert lasting(client_of(server).survey()) == []
+    with pytest.raises(Refused, match="somebody edited /etc/systemd/network/90-site.network and did not have it load"):
+        changed(server, [WANTED], check_mode=True)
 
 
 def test_what_lies_below_run_does_not_survive_a_restart() -> None:
