@@ -78,9 +78,12 @@ def test_vlan_qos_and_addresses_are_named(pod: Any) -> None:
 
 
 def test_a_link_that_is_down_is_named(pod: Any) -> None:
+    # The simulated port that is off lets the other end keep its carrier; a real one does not.
     pod.switch("configure", "interface Ethernet31/1", "shutdown")
+    pod.inside("pod001-poplar4", "ip link set rnic0 down")
     said = sentences(pod)
     pod.switch("configure", "interface Ethernet31/1", "no shutdown")
+    pod.inside("pod001-poplar4", "ip link set rnic0 up")
     assert said == [
         "pod001-poplar4 rnic0 (no link) and pod001-tor Ethernet31/1 (switched off): switch the port on",
     ]

@@ -19,7 +19,7 @@ from .._pod.addressing import address as derived_address
 from .._pod.adoption import Adoption, Document, is_refused
 from .._pod.consistency import ADDRESS_FACTS
 from .._pod.declaration import parse_declaration
-from .._pod.devices import POPLAR_SERVER, Device, devices_of, devices_of_pod
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
 from .._pod.model import Pod
 from .._pod.parts import parts_of
 from .._pod.schema import DeclarationError
@@ -124,6 +124,7 @@ class _PodWords:
         self._gathered = gathered
         self._taken = taken
         self._servers = [device for device in devices_of_pod(pod) if _is_server(device)]
+        self._machines = [device.facts["rnic_address"] for device in devices_of_pod(pod) if device.kind == IPU_MACHINE]
         self.obstacles: dict[str, str] = {}
 
     def said(self) -> Document:
@@ -179,6 +180,8 @@ class _PodWords:
             return f"pods.yml has words for one IPv4 address, and {name} has {', '.join(map(str, addresses)) or 'none'}"
         if str(addresses[0].ip) in self._taken:
             return f"its address {addresses[0].ip} is also that of {self._taken[str(addresses[0].ip)]}"
+        if any(ipaddress.ip_address(address) not in addresses[0].network for address in self._machines):
+            return f"not all IPU-Machines of {self._pod.name} are in the subnet of its address {addresses[0]}"
         if name not in self._gathered[server.name]["lasting"]:
             return f"no file brings the settings of {name} back after a restart"
         return ""

@@ -111,9 +111,17 @@ def lasting(server: Server) -> list[dict[str, Any]]:
     found = []
     for name, surveyed in server.interfaces.items():
         settings = boot.settings_in(surveyed.script or "")
-        if settings and not plan(server.tools, [RoceInterface(Interface(name), settings)], state):
+        if settings and _is_in_force(server.tools, RoceInterface(Interface(name), settings), state):
             found.append({"name": name, **_as_declared(settings)})
     return found
+
+
+def _is_in_force(tools: ToolSet, interface: RoceInterface, state: State) -> bool:
+    try:
+        return not plan(tools, [interface], state)
+    except Refused:
+        # What was set by hand since does not go with it.
+        return False
 
 
 def _as_declared(running: Settings) -> dict[str, Any]:
