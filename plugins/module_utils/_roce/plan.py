@@ -71,7 +71,7 @@ def wanted_for(tools: ToolSet, interface: RoceInterface, before: Mapping[str, An
         running["dscp_map"] = tools.map_after_trust(lasting["trust"])
     wanted = overlaid(running, lasting)
     if interface.settings:
-        check(place, tools, wanted, interface.settings)
+        check(place, tools, wanted, lasting)
     if not lasting:
         return wanted
     text = boot.script(nic, tools, {name: lasting[name] for name in NAMES if name in lasting})

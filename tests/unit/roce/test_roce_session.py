@@ -294,7 +294,7 @@ JOB = {"ifname": "mlx5_0", "port": 1, "lqpn": 271, "type": "RC", "state": "RTS",
 @pytest.mark.parametrize(
     "changes",
     [
-        {"pfc": [6]},
+        {"pfc": [3, 6]},
         {"dscp_map": {26: 3, 48: 5}},
         {"rings": {"rx": 2048}},
         {"pause": {"rx": True, "tx": True}, "pfc": []},
