@@ -23,7 +23,7 @@ DRIFTED, DESCENDING, SWAPPED, RENAMED, BONDED, FOREIGN, BY_HAND, OTHER_AGENTS, U
 # First position and number of racks of clusters with more than one.
 TOGETHER = {8: 2, 10: 4}
 RNIC_VLAN, STORAGE = 99, 300
-SWITCHED_MTU, RNIC_MTU = 9214, 9000
+PORT_MTU, RNIC_MTU = 9200, 9000
 USUAL_DSCPS = {str(dscp): dscp // 8 for dscp in range(64)}
 LOSSLESS = {"trust": "dscp", "dscp_map": {**USUAL_DSCPS, "48": 6}, "pfc": [3]}
 ROCE = {
@@ -127,7 +127,7 @@ def _running_config(number: int, drifts: bool) -> str:
         ports |= {31: ["description to the lab", "no switchport"], 32: ["switchport mode dot1q-tunnel"]}
     if drifts:
         ports[9] = _port(f"switchport access vlan {STORAGE}")
-        ports[31] = ["mtu 1500", *ports[31][1:]]
+        ports[31] = ["mtu 1600", *ports[31][1:]]
     blocks += [[f"interface Ethernet{port}/1", *settings] for port, settings in sorted(ports.items())]
     head = ["! Command: show running-config", "!", f"hostname {pod_name(number)}-tor", "!", "spanning-tree mode mstp", "!"]
     lines = [line for block in blocks for line in (block[0], *(f"   {each}" for each in block[1:]), "!")]
@@ -135,7 +135,7 @@ def _running_config(number: int, drifts: bool) -> str:
 
 
 def _port(*switchport: str) -> list[str]:
-    return [f"mtu {SWITCHED_MTU}", *switchport, "spanning-tree portfast"]
+    return [f"mtu {PORT_MTU}", *switchport, "spanning-tree portfast"]
 
 
 # Poplar servers

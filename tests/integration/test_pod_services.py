@@ -151,7 +151,7 @@ def test_an_rnic_keeps_its_address_in_another_vlan(served: Any) -> None:
     until(lambda: "rnic0" not in addresses(served, KNOWN), lambda: addresses(served, KNOWN))
     signal(served, "USR1", "rnic0")
     until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
-    served.inside(KNOWN, "ping -q -c 1 -W 5 10.1.5.102")
+    served.inside(SERVER, "ping -q -c 1 -W 5 -I rnic1 10.1.5.1")
     assert "no" in served.inside(SERVER, "ping -q -c 1 -W 1 -I rnic0 10.1.5.1 >/dev/null && echo yes || echo no")
 
 
