@@ -85,7 +85,7 @@ def test_nothing_is_planned_and_what_is_declared_is_what_is_there(
         is_left = "rnic_interfaces" in adoption.variables[name]
         event("left alone" if is_left else "declared")
         if is_left:
-            assert any(reason.startswith(f"{name}: ") or "contradict each other" in reason for reason in adoption.reasons)
+            assert any(each.startswith(f"{name}: ") or "contradict each other" in each for each in adoption.reasons)
             assert adoption.left[name]["rnic_interfaces"] == gathered(client_of(server).survey())
             continue
         (interface,) = wanted[name]["interfaces"]

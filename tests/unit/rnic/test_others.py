@@ -87,7 +87,7 @@ def test_an_edit_of_theirs_that_is_not_in_force_is_their_business_first(meanwhil
     server = with_their_file("/etc/systemd/network/90-site.network")
     meanwhile(server)
     assert lasting(client_of(server).survey()) == []
-    with pytest.raises(Refused, match="somebody edited /etc/systemd/network/90-site.network and did not have it load"):
+    with pytest.raises(Refused, match=r"somebody edited /etc/systemd/network/90-site\.network and did not"):
         changed(server, [WANTED], check_mode=True)
 
 
