@@ -178,12 +178,15 @@ class _PodWords:
             return f"{name} is a {main['type'] if main['type'] != NIC else 'port of a bond'}"
         if len(addresses) != 1 or addresses[0].version != 4:
             return f"pods.yml has words for one IPv4 address, and {name} has {', '.join(map(str, addresses)) or 'none'}"
-        if str(addresses[0].ip) in self._taken:
-            return f"its address {addresses[0].ip} is also that of {self._taken[str(addresses[0].ip)]}"
-        if any(ipaddress.ip_address(address) not in addresses[0].network for address in self._machines):
-            return f"not all IPU-Machines of {self._pod.name} are in the subnet of its address {addresses[0]}"
         if name not in self._gathered[server.name]["lasting"]:
             return f"no file brings the settings of {name} back after a restart"
+        return self._obstacle_of_address(addresses[0])
+
+    def _obstacle_of_address(self, address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
+        if str(address.ip) in self._taken:
+            return f"its address {address.ip} is also that of {self._taken[str(address.ip)]}"
+        if any(ipaddress.ip_address(each) not in address.network for each in self._machines):
+            return f"not all IPU-Machines of {self._pod.name} are in the subnet of its address {address}"
         return ""
 
 
