@@ -32,8 +32,11 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
     """
     devices = devices_of(declaration)
     tenants = tenants_of(declaration, placement)
+    in_pod: dict[str, list[Device]] = {}
+    for device in devices.values():
+        in_pod.setdefault(device.pod, []).append(device)
     servers = {
-        device.name: _poplar_server(declaration, device, devices, tenants)
+        device.name: _poplar_server(declaration, device, devices, in_pod[device.pod], tenants)
         for device in devices.values()
         if device.kind == POPLAR_SERVER
     }
@@ -42,9 +45,9 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
             device.name: dict(
                 desired_tor(declaration, device, tenants),
                 wakers={
-                    name: _waker(devices[name], server, devices)
-                    for name, server in servers.items()
-                    if devices[name].pod == device.pod
+                    server.name: _waker(server, servers[server.name], devices)
+                    for server in in_pod[device.pod]
+                    if server.kind == POPLAR_SERVER
                 },
             )
             for device in devices.values()
@@ -75,7 +78,11 @@ def tenants_of(declaration: Declaration, placement: Mapping[str, Sequence[str]])
 
 
 def _poplar_server(
-    declaration: Declaration, server: Device, devices: Mapping[str, Device], tenants: Mapping[str, Vpod]
+    declaration: Declaration,
+    server: Device,
+    devices: Mapping[str, Device],
+    in_pod: Sequence[Device],
+    tenants: Mapping[str, Vpod],
 ) -> Options:
     vpod = tenants.get(server.name)
     interface = {
@@ -94,8 +101,8 @@ def _poplar_server(
         "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": _gcds(vpod, partitions, client)},
         "peers": {
             device.name: device.facts["rnic_address"]
-            for device in devices.values()
-            if device.kind == IPU_MACHINE and _reaches(server, device, tenants)
+            for device in in_pod
+            if device.kind == IPU_MACHINE and _is_same_tenant(server, device, tenants)
         },
     }
 
@@ -109,9 +116,9 @@ def _waker(server: Device, options: Options, devices: Mapping[str, Device]) -> O
     }
 
 
-def _reaches(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> bool:
-    """Whether a server and an IPU-Machine are to reach each other: same rack, same tenant (or both without one)."""
-    return machine.pod == server.pod and tenants.get(machine.name) == tenants.get(server.name)
+def _is_same_tenant(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> bool:
+    """Whether a server and an IPU-Machine of one rack are to reach each other: same tenant, or both without one."""
+    return tenants.get(machine.name) == tenants.get(server.name)
 
 
 def _serves(partition: Partition, server: Device) -> bool:
@@ -150,7 +157,8 @@ def _vipu_controller(
 ) -> Options:
     fields = declaration.controllers[controller]
     clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller]
-    vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster in {cluster.name for cluster in clusters}]
+    names = {cluster.name for cluster in clusters}
+    vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster in names]
     return {
         "name": controller,
         "mode": fields.mode,
@@ -189,8 +197,11 @@ def _vipu_controller(
 
 def _users(vpods: Sequence[Vpod]) -> list[Options]:
     """The users of all vPODs, each with what is granted to them."""
-    names = dict.fromkeys(user for vpod in vpods for user in vpod.users)
-    return [{"name": user, "allocations": [vpod.name for vpod in vpods if user in vpod.users]} for user in names]
+    allocations: dict[str, list[str]] = {}
+    for vpod in vpods:
+        for user in dict.fromkeys(vpod.users):
+            allocations.setdefault(user, []).append(vpod.name)
+    return [{"name": user, "allocations": names} for user, names in allocations.items()]
 
 
 def _partition(vpod: Vpod, partition: Partition) -> Options:

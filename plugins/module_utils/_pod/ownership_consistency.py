@@ -20,7 +20,7 @@ def ownership_findings(declaration: Declaration) -> Iterator[Finding]:
 
 
 def _canaries(declaration: Declaration) -> Iterator[Finding]:
-    for pod in declaration.pods.values():
+    for pod in (pod for pod in declaration.pods.values() if pod.canary):
         able = [device.name for device in devices_of_pod(pod) if device.kind != IPU_MACHINE]
         for name in pod.canary:
             if name not in able:

@@ -32,7 +32,7 @@ def server_findings(declaration: Declaration) -> Iterator[Finding]:
 def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Iterator[Finding]:
     """VLAN and MTU of an RNIC against what is said of its port by name; what is derived agrees with itself."""
     devices = list(devices_of_pod(pod))
-    switch = next(device for device in devices if device.kind == TOR)
+    (switch,) = (device for device in devices if device.kind == TOR)
     options = desired_tor(declaration, switch, tenants)
     places = places_of(pod)
     for place in places.values():
@@ -80,11 +80,14 @@ def _vlan(pod: Pod, vpod: Vpod | None) -> tuple[int | None, str]:
 def _subnets(pod: Pod, tenants: Mapping[str, Vpod]) -> Iterator[Finding]:
     """Servers and IPU-Machines that shall reach each other and are not in one subnet."""
     devices = list(devices_of_pod(pod))
+    machines = [
+        (device, IPv4Address(device.facts["rnic_address"])) for device in devices if device.kind == IPU_MACHINE
+    ]
     reported = set()
     for server in (device for device in devices if device.kind == POPLAR_SERVER):
         network = IPv4Network(f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}", strict=False)
-        for machine in (device for device in devices if device.kind == IPU_MACHINE):
-            if IPv4Address(machine.facts["rnic_address"]) in network or not _may_meet(server, machine, tenants):
+        for machine, address in machines:
+            if address in network or not _may_meet(server, machine, tenants):
                 continue
             culprit, other = (server, machine) if _is_overridden(pod, server) else (machine, server)
             if culprit.name not in reported:

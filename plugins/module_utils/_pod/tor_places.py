@@ -11,6 +11,8 @@ from .model import Pod
 from .port_map import LAST_PORT, LAST_UPLINK, canonical_port, port_names
 from .switches import RNIC_OF_MACHINE, RNIC_OF_SERVER, SPARE, UPLINK, SwitchPort
 
+FRONT_PANEL = tuple(port_names(1, LAST_PORT))
+UPLINKS = frozenset(port_names(1, LAST_UPLINK))
 ROLE_OF_KIND = {IPU_MACHINE: RNIC_OF_MACHINE, POPLAR_SERVER: RNIC_OF_SERVER}
 
 
@@ -40,7 +42,7 @@ def places_of(pod: Pod) -> dict[str, Place]:
         port: (device, number) for device in devices_of_pod(pod) for number, port in enumerate(ports_of(device), 1)
     }
     places = {}
-    for name in dict.fromkeys([*port_names(1, LAST_PORT), *cabled, *said]):
+    for name in dict.fromkeys([*FRONT_PANEL, *cabled, *said]):
         if name in cabled:
             device, number = cabled[name]
             places[name] = Place(name, ROLE_OF_KIND[device.kind], said.get(name), device, number)
@@ -52,7 +54,7 @@ def places_of(pod: Pod) -> dict[str, Place]:
 def _role(name: str, said: SwitchPort | None) -> str | None:
     if said and said.role:
         return said.role
-    if name in port_names(1, LAST_UPLINK):
+    if name in UPLINKS:
         return UPLINK
     # What the owner names is in use.
     return None if said else SPARE

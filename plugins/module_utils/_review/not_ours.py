@@ -28,12 +28,13 @@ KINDS = {
 
 def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mapping[str, Any]]) -> list[Listed]:
     """Entities that pods.yml does not declare; ``held`` maps controller hosts to what vipu_info returned."""
+    ours = {(host, kinds): {each["name"] for each in desired[host][kinds]} for host in held for kinds in KINDS}
     return [
         {"device": host, "kind": kind, "name": name, "owner": _owner_of_entity(kind, name, fields)}
         for host, entities in held.items()
         for kinds, kind in KINDS.items()
         for name, fields in (entities.get(kinds) or {}).items()
-        if name not in {each["name"] for each in desired[host][kinds]}
+        if name not in ours[host, kinds]
     ]
 
 

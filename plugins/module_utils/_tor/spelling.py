@@ -26,6 +26,8 @@ _PORT_KINDS = (("Ethernet", 2), (CHANNEL, 2))
 _PORT_NAME = re.compile(r"([a-z-]+?)\s*(\d+(?:/\d+)*)", re.IGNORECASE)
 
 
+# Every rack of a fleet has the same ports.
+@lru_cache(maxsize=1024)
 def port_name(text: str) -> str:
     """The name as the running-config spells it: ``Ethernet9/1`` for ``Et9/1``, ``eth 9/1`` or ``ethernet9/1``.
 
