@@ -129,7 +129,14 @@ def _running_config(number: int, drifts: bool) -> str:
         ports[9] = _port(f"switchport access vlan {STORAGE}")
         ports[31] = ["mtu 1600", *ports[31][1:]]
     blocks += [[f"interface Ethernet{port}/1", *settings] for port, settings in sorted(ports.items())]
-    head = ["! Command: show running-config", "!", f"hostname {pod_name(number)}-tor", "!", "spanning-tree mode mstp", "!"]
+    head = [
+        "! Command: show running-config",
+        "!",
+        f"hostname {pod_name(number)}-tor",
+        "!",
+        "spanning-tree mode mstp",
+        "!",
+    ]
     lines = [line for block in blocks for line in (block[0], *(f"   {each}" for each in block[1:]), "!")]
     return "\n".join([*head, *lines, "interface Management1", "!", "end"]) + "\n"
 
@@ -171,11 +178,15 @@ def _server(number: int, server: int, drifts: bool) -> dict[str, Any]:
 def _link(
     index: int, name: str, address: str, mtu: int = 1500, local: str = "", up: bool = True, **more: Any
 ) -> dict[str, Any]:
-    infos = [{"local": local, "prefixlen": 16, "scope": "global"}] if local else []
-    flags = ["BROADCAST", *(["UP"] if up else [])]
-    limits = {"min_mtu": 68, "max_mtu": 9978}
-    return {"ifindex": index, "ifname": name, "address": address, "mtu": mtu, "flags": flags, "addr_info": infos} | {
-        **limits,
+    return {
+        "ifindex": index,
+        "ifname": name,
+        "address": address,
+        "flags": ["BROADCAST", *(["UP"] if up else [])],
+        "mtu": mtu,
+        "min_mtu": 68,
+        "max_mtu": 9978,
+        "addr_info": [{"local": local, "prefixlen": 16, "scope": "global"}] if local else [],
         **more,
     }
 

@@ -31,14 +31,17 @@ def server_findings(declaration: Declaration) -> Iterator[Finding]:
 
 def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Iterator[Finding]:
     """VLAN and MTU of an RNIC against what is said of its port by name; what is derived agrees with itself."""
-    devices = list(devices_of_pod(pod))
-    (switch,) = (device for device in devices if device.kind == TOR)
-    options = desired_tor(declaration, switch, tenants)
     places = places_of(pod)
-    for place in places.values():
-        server = place.device
-        if server is None or server.kind != POPLAR_SERVER or place.said is None:
-            continue
+    servers = [
+        (place, place.device)
+        for place in places.values()
+        if place.said and place.device and place.device.kind == POPLAR_SERVER
+    ]
+    if not servers:
+        return
+    (switch,) = (device for device in devices_of_pod(pod) if device.kind == TOR)
+    options = desired_tor(declaration, switch, tenants)
+    for place, server in servers:
         paths = {key: _path(pod, place, places, words) for key, words in WORDS.items()}
         port = replace(
             declared_port(switch.name, options, place.name), said={key: path for key, path in paths.items() if path}
@@ -80,9 +83,7 @@ def _vlan(pod: Pod, vpod: Vpod | None) -> tuple[int | None, str]:
 def _subnets(pod: Pod, tenants: Mapping[str, Vpod]) -> Iterator[Finding]:
     """Servers and IPU-Machines that shall reach each other and are not in one subnet."""
     devices = list(devices_of_pod(pod))
-    machines = [
-        (device, IPv4Address(device.facts["rnic_address"])) for device in devices if device.kind == IPU_MACHINE
-    ]
+    machines = [(device, IPv4Address(device.facts["rnic_address"])) for device in devices if device.kind == IPU_MACHINE]
     reported = set()
     for server in (device for device in devices if device.kind == POPLAR_SERVER):
         network = IPv4Network(f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}", strict=False)
