@@ -109,7 +109,7 @@ def pod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pod]:
     path.write_text(yaml.safe_dump(floor))
     podsim("down")
     podsim("up", str(path))
-    running = Pod()
+    running = Pod(INVENTORY)
     bring_up(running)
     yield running
     podsim("down")

@@ -104,7 +104,9 @@ def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
     yield process
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    process.wait()
+    assert process.stdout
+    process.stdout.close()
 
 
 def test_of_two_runs_at_once_one_is_refused_and_the_other_is_recorded(
