@@ -121,7 +121,8 @@ def test_a_failing_switch_stops_the_run_before_the_next_is_touched(site: Site) -
     done = site.run()
     assert done.returncode == 2
     assert "another configuration session is open on the switch" in done.stdout
-    assert site.switches["green"].requests() == []
+    # The preflight has read it.
+    assert not [commands for commands in site.switches["green"].requests() if "configure" in str(commands)]
     assert not site.configured("green")
 
 
