@@ -33,8 +33,8 @@ options:
     required: true
   macs:
     description:
-      - MAC addresses to ask for, besides the interface's own, at most 255. A server that only serves known clients
-        answers to none but theirs. The frames themselves are sent from the interface's own MAC.
+      - MAC addresses to ask for, besides the interface's own. A server that only serves known clients answers to none
+        but theirs. The frames themselves are sent from the interface's own MAC.
     type: list
     elements: str
     default: []

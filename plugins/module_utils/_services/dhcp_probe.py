@@ -29,8 +29,8 @@ def probe(interface: str, macs: Sequence[str], seconds: float) -> list[Offer]:
         DeviceError: the interface cannot be listened to.
     """
     own = _own_mac(interface)
-    transaction = int.from_bytes(os.urandom(3), "big") << 8
-    asked = {transaction + number: mac for number, mac in enumerate([own, *macs][:256])}
+    transaction = int.from_bytes(os.urandom(2), "big") << 16
+    asked = {transaction + number: mac for number, mac in enumerate([own, *macs])}
     try:
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS)) as raw:
             raw.bind((interface, 0))
