@@ -165,11 +165,17 @@ def test_what_was_made_by_hand_is_written_down_and_nothing_is_left_to_do(pod: Po
     shutil.copytree(place / "host_vars", mine / "host_vars")
     shutil.copy(place / "pods.yml", mine)
     with_group_vars(mine)
-    plan = pod.playbook("site", "--check", "-e", f"podsim_state={STATE}", inventory=mine)
-    plans = {(host, task): result["plan"] for host, task, result in plan.tasks if "plan" in result}
+    options = ("-e", f"podsim_state={STATE}", "-e", f"plan_directory={mine / 'plan'}")
+    run = pod.playbook("plan", *options, inventory=mine)
+    assert (run.code, run.messages) == (0, "")
+    plans = {(host, task): result["plan"] for host, task, result in run.tasks if "plan" in result}
     layers = {host for host, _task in plans}
     assert layers >= {"pod001-tor", "ctrl001", *SERVERS}
     assert {key: steps for key, steps in plans.items() if steps} == {}
+    plan = json.loads((mine / "plan" / "plan.json").read_text())
+    assert plan["unseen"] == []
+    # What the collection keeps beside them: units, the client's configuration.
+    assert {step["kind"] for step in plan["steps"]} <= {"file", "service", "task"}
 
 
 MISPLACED = [
