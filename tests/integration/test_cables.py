@@ -96,15 +96,15 @@ def test_site_stops_at_what_nobody_would_set_right(pod: Any, tmp_path: Path) -> 
     document["pods"]["pod001"]["tor"]["ports"] = {"Et31/1": {"owner": "external"}}
     (tmp_path / "pods.yml").write_text(yaml.safe_dump(document))
     (tmp_path / "group_vars").symlink_to(INVENTORY / "group_vars")
-    pod.switch("configure", "interface Ethernet31/1", "mtu 1500")
+    pod.switch("configure", "interface Ethernet31/1", "mtu 1400")
     before, writes = pod.fingerprint(), pod.write_requests()
     run = pod.playbook("site", "-e", f"podsim_state={STATE}", inventory=tmp_path)
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     pod.switch("configure", "interface Ethernet31/1", "mtu 9214")
     assert run.code != 0
     assert run.messages.splitlines()[1:] == [
-        "pod001-poplar4 rnic0 (MTU 9000) and pod001-tor Ethernet31/1 (MTU 1500): the switch drops longer frames; give "
-        "the NIC at most 1500, or the port at least 9000",
+        "pod001-poplar4 rnic0 (MTU 9000) and pod001-tor Ethernet31/1 (MTU 1400): the switch drops longer frames; give "
+        "the NIC at most 1400, or the port at least 9000",
     ]
 
 
