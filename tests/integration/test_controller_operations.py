@@ -71,10 +71,14 @@ def test_of_two_runs_at_once_one_stops_with_the_name_of_the_other(fresh_pod: Any
     with ThreadPoolExecutor() as pool:
         first = pool.submit(fresh_pod.playbook, "vipu_controllers")
         wait_for(lambda: "there" in fresh_pod.inside("ctrl001", "test ! -e /run/at-the-gate || echo there"))
-        second = fresh_pod.playbook("vipu_controllers")
+        refused = fresh_pod.playbook("vipu_controllers")
+        # The lock of the pod is not everybody's; that of the controller's writers is.
+        second = fresh_pod.playbook("vipu_controllers", "-e", "pod_lock_directory=/run/of-another-tool")
         meanwhile = {kind: fresh_pod.held(kind) for kind in ("agents", "clusters", "allocations", "partitions")}
         fresh_pod.inside("ctrl001", "rm /usr/local/sbin/vipu-admin; echo > /run/gate; rm /run/gate /run/at-the-gate")
         completed = first.result()
+    assert refused.code != 0
+    assert "pod001 is held by root on " in refused.messages
     assert second.code != 0
     assert "of root on ctrl001, since " in second.messages
     assert "for ipu.pod.vipu_state, is changing this V-IPU controller; run again when it is done" in second.messages
