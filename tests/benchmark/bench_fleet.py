@@ -27,43 +27,43 @@ sys.path.insert(0, str(ROOT))
 
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
-from ansible_collections.ipu.pod.plugins.filter.adoption import pods_yml  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, Step  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.findings import Gathered, findings  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.fleet import FleetAdoption, adopted_fleet  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.not_ours import (  # noqa: E402
+from ansible_collections.ipu.pod.plugins.filter.adoption import pods_yml
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, Step
+from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
+from ansible_collections.ipu.pod.plugins.module_utils._review.findings import Gathered, findings
+from ansible_collections.ipu.pod.plugins.module_utils._review.fleet import FleetAdoption, adopted_fleet
+from ansible_collections.ipu.pod.plugins.module_utils._review.not_ours import (
     not_ours_on_controllers,
     not_ours_on_switches,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._review.page import page_of  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document import plan_document  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.recorded import Task, recorded_steps  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._review.table import table_of  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import backend_for  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.targets import devices_of, targets_on  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._roce import boot  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as roce  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._roce import server as surveys  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._roce.ofed import Ofed  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._roce.tool_sets import Nic  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._tor import plan as tor  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._vipu import planner  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural  # noqa: E402
-from tests.benchmark import fleet_files  # noqa: E402
-from tests.benchmark.fleet_files import CONTROLLER, DEVICES, Things  # noqa: E402
+from ansible_collections.ipu.pod.plugins.module_utils._review.page import page_of
+from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document import plan_document
+from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
+from ansible_collections.ipu.pod.plugins.module_utils._review.recorded import Task, recorded_steps
+from ansible_collections.ipu.pod.plugins.module_utils._review.table import table_of
+from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic
+from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import backend_for
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.targets import devices_of, targets_on
+from ansible_collections.ipu.pod.plugins.module_utils._roce import boot
+from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as roce
+from ansible_collections.ipu.pod.plugins.module_utils._roce import server as surveys
+from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
+from ansible_collections.ipu.pod.plugins.module_utils._roce.ofed import Ofed
+from ansible_collections.ipu.pod.plugins.module_utils._roce.tool_sets import Nic
+from ansible_collections.ipu.pod.plugins.module_utils._tor import plan as tor
+from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
+from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
+from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
+from ansible_collections.ipu.pod.plugins.module_utils._vipu import planner
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
+from tests.benchmark import fleet_files
+from tests.benchmark.fleet_files import CONTROLLER, DEVICES, Things
 
 FEW, MANY = fleet_files.ALIKE, 240
 # Linear growth gives 1, quadratic growth 16. The rest is for the noise of a shared machine.

@@ -34,8 +34,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from podsim.floor.image import NAME  # noqa: E402
-from tests.contract.container_server import ContainerServer, begin_play, end_of, podman_in  # noqa: E402
+from podsim.floor.image import NAME
+from tests.contract.container_server import ContainerServer, begin_play, end_of, podman_in
 
 PHASE = ROOT / "playbooks" / "phases" / "poplar_servers.yml"
 THEIRS = Path(__file__).parent / "single_settings"

@@ -36,10 +36,10 @@ HOST = "127.0.0.1"
 
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge, one_by_one  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER, plural  # noqa: E402
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan  # noqa: E402
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge, one_by_one
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER, plural
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
 
 # The vendor's vipu-admin is a compiled program that starts in milliseconds; the simulated one is a Python program that
 # does not. So that the figures are not about that, both sides call this: it hands its arguments to a running process.
