@@ -30,7 +30,9 @@ class Pod:
 
     def __init__(self, inventory: Path) -> None:
         self.inventory = inventory
-        self.sim = yaml.safe_load((inventory / "pods.yml").read_text())["sim"]
+        sim = yaml.safe_load((inventory / "pods.yml").read_text())["sim"]
+        # Instead of a floor of its own, a file may name the one that has it.
+        self.sim = yaml.safe_load((inventory / sim).read_text())["sim"] if isinstance(sim, str) else sim
 
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
@@ -101,8 +103,8 @@ class Pod:
             "/etc/vipu /run/faults.json; systemctl daemon-reload; systemctl reset-failed",
         )
 
-    def switch(self, *commands: str) -> list[dict[str, Any]]:
-        """Type commands at the ToR switch, as a person would."""
+    def switch(self, *commands: str, switch: str = "pod001-tor") -> list[dict[str, Any]]:
+        """Type commands at a ToR switch, as a person would."""
         request = {
             "jsonrpc": "2.0",
             "id": "1",
@@ -111,7 +113,7 @@ class Pod:
         }
         answer = urlopen(
             Request(
-                f"https://{self.sim['switches']['pod001-tor']['management']}/command-api",
+                f"https://{self.sim['switches'][switch]['management']}/command-api",
                 json.dumps(request).encode(),
                 {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
             ),

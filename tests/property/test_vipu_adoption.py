@@ -274,6 +274,15 @@ def test_what_is_said_at_creation_only_is_kept() -> None:
     assert adoption.document["vpods"]["alice"]["partitions"]["p"]["relocatable"] is True
 
 
+def test_what_only_a_dedicated_controller_knows_is_kept() -> None:
+    theirs = {"vlan": 101, "controller": "dedicated", "users": ["alice"], "partitions": {"p": {"ipus": 4}}}
+    adoption = adopted(
+        {**document("secure"), "vpods": {"alice": {"cluster": "gone", "ipus": 4, **theirs}}}, {HOST: held(rack_with())}
+    )
+    machines = [f"pod001-ipum{n}" for n in range(1, 9)]
+    assert adoption.document["vpods"] == {"alice": {**theirs, "cluster": "c", "ipus": 32, "ipu_machines": machines}}
+
+
 def test_agents_with_names_of_their_own_give_their_pod_a_template() -> None:
     state = empty_state()
     state["agent"] = {f"lr1-ipum{n}": {"host": f"10.2.1.{n}", "port": 8080} for n in range(1, 17)}

@@ -4,16 +4,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Collection, Iterator, Mapping, Tuple
+from typing import Iterator, Mapping, Tuple
 
 from . import sizes
-from .devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod, ipu_machines_of
+from .absent_consistency import absent_findings
+from .block_consistency import block_findings
+from .containers import container_findings
+from .dedicated import dedicated_findings
+from .devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod
 from .hosts import FIXED_GROUPS
 from .interconnect import sync_findings
 from .model import Cluster, Controller, Declaration, Partition, Pod, Vpod
 from .ownership_consistency import ownership_findings
+from .racks import rack_findings
 from .server_consistency import server_findings
 from .switch_consistency import switch_findings, tenant_vlan_findings
+from .tenancy_consistency import tenancy_findings
+from .wording import some, unknown
 
 Finding = Tuple[str, str]
 
@@ -32,9 +39,19 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *_clusters(declaration),
         *ownership_findings(declaration),
         *_vpods(declaration),
+        *block_findings(declaration),
+        *tenancy_findings(declaration, _servers(declaration)),
+        *absent_findings(declaration, _servers(declaration)),
+        *dedicated_findings(declaration),
     ]
     # Clashes between devices are only meaningful once every device has a name of its own.
-    return findings or [*_addresses(declaration), *_switch_ports(declaration, by_pod), *server_findings(declaration)]
+    return findings or [
+        *_addresses(declaration),
+        *_switch_ports(declaration, by_pod),
+        *server_findings(declaration),
+        *rack_findings(declaration),
+        *container_findings(declaration),
+    ]
 
 
 def _pod_names(declaration: Declaration) -> Iterator[Finding]:
@@ -65,7 +82,7 @@ def _overrides(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> 
         for name, fields in pod.overrides.items():
             path = f"pods.{pod.name}.overrides.{name}"
             if name not in known:
-                yield path, f"{name!r} is no device of {pod.name}; its devices are {_some(list(known))}"
+                yield path, f"{name!r} is no device of {pod.name}; its devices are {some(list(known))}"
             elif known[name] == IPU_MACHINE and "switch_ports" in fields:
                 yield f"{path}.switch_ports", "an IPU-Machine has one RNIC port; write switch_port"
             elif known[name] == POPLAR_SERVER and "switch_port" in fields:
@@ -79,7 +96,7 @@ def _controllers(declaration: Declaration) -> Iterator[Finding]:
         if (controller.host is None) == (controller.address is None):
             yield path, "needs either host (a Poplar server) or address (of a host of its own)"
         elif controller.host is not None and controller.host not in servers:
-            yield f"{path}.host", f"{controller.host!r} is no Poplar server; the servers are {_some(servers)}"
+            yield f"{path}.host", f"{controller.host!r} is no Poplar server; the servers are {some(servers)}"
         if controller.user_port == controller.admin_port:
             yield f"{path}.admin_port", f"{controller.admin_port} is the user port too; give it another"
 
@@ -89,10 +106,10 @@ def _clusters(declaration: Declaration) -> Iterator[Finding]:
     for name, cluster in declaration.clusters.items():
         path = f"clusters.{name}"
         if cluster.controller not in declaration.controllers:
-            yield f"{path}.controller", _unknown(cluster.controller, "controller", declaration.controllers)
+            yield f"{path}.controller", unknown(cluster.controller, "controller", declaration.controllers)
         for pod in cluster.pods:
             if pod not in declaration.pods:
-                yield f"{path}.pods", _unknown(pod, "pod", declaration.pods)
+                yield f"{path}.pods", unknown(pod, "pod", declaration.pods)
             elif pod in taken:
                 yield f"{path}.pods", f"{pod!r} is already in clusters.{taken[pod]}; a pod belongs to one cluster"
             taken.setdefault(pod, name)
@@ -105,48 +122,17 @@ def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) ->
 
 
 def _vpods(declaration: Declaration) -> Iterator[Finding]:
-    servers = _servers(declaration)
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
         if not sizes.is_allocation_size(vpod.ipus):
             yield f"{path}.ipus", f"{vpod.ipus} IPUs do not exist as a vPOD; use {sizes.ALLOCATION_SIZES}"
         cluster = declaration.clusters.get(vpod.cluster)
         if cluster is None:
-            yield f"{path}.cluster", _unknown(vpod.cluster, "cluster", declaration.clusters)
+            yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
         else:
-            yield from _pins(path, vpod, cluster, declaration)
             yield from _users(path, vpod, cluster, declaration)
-        yield from _vpod_servers(path, vpod, servers)
         yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
     yield from _vpods_together(declaration)
-
-
-def _pins(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
-    machines = [
-        name for pod in cluster.pods if pod in declaration.pods for name in ipu_machines_of(declaration.pods[pod])
-    ]
-    for pinned in vpod.ipu_machines:
-        if pinned not in machines:
-            yield f"{path}.ipu_machines", _unknown(pinned, f"IPU-Machine of cluster {cluster.name}", machines)
-    pinned_ipus = len(vpod.ipu_machines) * sizes.IPUS_PER_MACHINE
-    if vpod.ipu_machines and pinned_ipus != vpod.ipus:
-        yield (
-            f"{path}.ipu_machines",
-            f"{len(vpod.ipu_machines)} IPU-Machines are {pinned_ipus} IPUs, but ipus is {vpod.ipus}; make them agree",
-        )
-
-
-def _vpod_servers(path: str, vpod: Vpod, servers: Collection[str]) -> Iterator[Finding]:
-    for server in vpod.poplar_servers:
-        if server not in servers:
-            yield f"{path}.poplar_servers", _unknown(server, "Poplar server", servers)
-    for partition in vpod.partitions:
-        for server in partition.poplar_servers:
-            if server not in vpod.poplar_servers:
-                yield (
-                    f"{path}.partitions.{partition.name}.poplar_servers",
-                    f"{server!r} is not a server of this vPOD; add it to {path}.poplar_servers",
-                )
 
 
 def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
@@ -190,16 +176,12 @@ def _by_the_guide(path: str, partition: Partition, controller: Controller) -> It
 
 def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
     yield from tenant_vlan_findings(declaration)
-    servers: dict[str, str] = {}
     partitions: dict[tuple[str, str], str] = {}
     wanted: dict[str, int] = {}
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
-        for server in vpod.poplar_servers:
-            if server in servers:
-                yield f"{path}.poplar_servers", f"{server!r} already belongs to {servers[server]}; remove it from one"
-            servers.setdefault(server, path)
-        controller = getattr(declaration.clusters.get(vpod.cluster), "controller", "")
+        shared = getattr(declaration.clusters.get(vpod.cluster), "controller", "")
+        controller = path if vpod.is_dedicated else shared
         for partition in vpod.partitions:
             key, where = (controller, partition.name), f"{path}.partitions.{partition.name}"
             if key in partitions:
@@ -288,12 +270,3 @@ def _servers(declaration: Declaration) -> set[str]:
         for pod in declaration.pods.values()
         for number in range(1, pod.poplar_servers + 1)
     }
-
-
-def _unknown(name: str, what: str, known: Any) -> str:
-    return f"{name!r} is no declared {what}; {'known are ' + _some(list(known)) if known else 'none is declared'}"
-
-
-def _some(names: Collection[str], most: int = 6) -> str:
-    shown = ", ".join(sorted(names)[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -7,14 +7,20 @@ from __future__ import annotations
 from typing import Any, Mapping
 
 from .consistency import contradictions
+from .dedicated import controller_ports
 from .interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .model import (
+    ABSENT,
+    DEDICATED,
     ENVIRONMENT,
     FILES,
     INSECURE,
     LAYERS,
+    MACVLAN,
     POD_MODELS,
+    PRESENT,
     SECURE,
+    SHARED,
     Cluster,
     Controller,
     Declaration,
@@ -22,7 +28,7 @@ from .model import (
     Pod,
     Vpod,
 )
-from .schema import Address, Choice, Flag, Integer, ListOf, MapOf, Problems, Record, Text
+from .schema import MISSING, Address, Choice, Flag, Integer, ListOf, MapOf, Problems, Record, Text
 from .switches import MANAGEMENT_SWITCH, TOR, VLAN_ID, VLAN_NAME, VLANS, VNI, management_switch, tor, vlans
 
 SCHEMA = 1
@@ -73,22 +79,32 @@ POD = Record(
         "overrides": MapOf(NAME, OVERRIDES),
         "managed": ListOf(Choice(LAYERS)),
         "canary": ListOf(NAME),
+        "excluded": ListOf(NAME),
+        "hypervisors": ListOf(NAME),
+        "virtual_functions": Integer(1, 127),
     },
     required=("model",),
 )
+TCP_PORT = Integer(1, 65535)
 CONTROLLER = Record(
     {
         "host": NAME,
         "address": Address(),
         "mode": Choice((INSECURE, SECURE)),
-        "user_port": Integer(1, 65535),
-        "admin_port": Integer(1, 65535),
+        "user_port": TCP_PORT,
+        "admin_port": TCP_PORT,
         "strict_sizes": Flag(),
         "any_replica_size": Flag(),
     }
 )
 CLUSTER = Record(
-    {"controller": NAME, "pods": ListOf(NAME), "topology": Choice(("mesh", "torus")), "looped": Flag()},
+    {
+        "controller": NAME,
+        "pods": ListOf(NAME),
+        "topology": Choice(("mesh", "torus")),
+        "looped": Flag(),
+        "spine": Flag(),
+    },
     required=("controller", "pods"),
 )
 PARTITION = Record(
@@ -102,12 +118,13 @@ PARTITION = Record(
         "sync_type": Choice(SYNC_TYPES),
         "relocatable": Flag(),
         "disable_auto_reset": Flag(),
-        "poplar_servers": ListOf(NAME),
+        "poplar_servers": ListOf(NAME, repeat=True),
     },
     required=("ipus",),
 )
 VPOD = Record(
     {
+        "state": Choice((PRESENT, ABSENT)),
         "cluster": NAME,
         "ipus": IPUS,
         "vlan": VLAN_ID,
@@ -118,8 +135,12 @@ VPOD = Record(
         "users": ListOf(ENTITY),
         "ipuof": Choice((ENVIRONMENT, FILES)),
         "partitions": MapOf(ENTITY, PARTITION),
+        "controller": Choice((SHARED, DEDICATED)),
+        "controller_ports": Record({"user": TCP_PORT, "admin": TCP_PORT, "metrics": TCP_PORT}),
+        "virtual_function": Integer(0, 126),
+        "containers": Choice((MACVLAN,)),
     },
-    required=("cluster", "ipus"),
+    required=("cluster",),
 )
 DOCUMENT = Record(
     {
@@ -148,12 +169,17 @@ def parse_declaration(document: Any) -> Declaration:
         document = {key: value for key, value in document.items() if key != FOR_THE_SIMULATOR}
     problems = Problems()
     checked = DOCUMENT.check(document, "", problems)
+    vpods: dict[str, Mapping[str, Any]] = checked.get("vpods", {}) if checked else {}
+    for name, fields in vpods.items():
+        if fields and fields.get("state") != ABSENT and "ipus" not in document["vpods"][name]:
+            problems.add(f"vpods.{name}.ipus", MISSING)
     problems.raise_if_any()
     declaration = Declaration(
         pods={name: _pod(name, fields or {}) for name, fields in checked["pods"].items()},
         controllers={name: _controller(name, fields) for name, fields in checked.get("controllers", {}).items()},
         clusters={name: _cluster(name, fields) for name, fields in checked.get("clusters", {}).items()},
-        vpods={name: _vpod(name, fields) for name, fields in checked.get("vpods", {}).items()},
+        vpods={name: _vpod(name, fields) for name, fields in vpods.items() if fields.get("state") != ABSENT},
+        absent={name: _vpod(name, fields) for name, fields in vpods.items() if fields.get("state") == ABSENT},
     )
     for path, message in contradictions(declaration):
         problems.add(path, message)
@@ -181,6 +207,9 @@ def _pod(name: str, fields: Mapping[str, Any]) -> Pod:
         overrides=fields.get("overrides", {}),
         managed=tuple(fields.get("managed", LAYERS)),
         canary=tuple(fields.get("canary", ())),
+        excluded=tuple(fields.get("excluded", ())),
+        hypervisors=tuple(fields.get("hypervisors", ())),
+        virtual_functions=fields.get("virtual_functions", 8),
     )
 
 
@@ -198,8 +227,14 @@ def _controller(name: str, fields: Mapping[str, Any]) -> Controller:
 
 
 def _cluster(name: str, fields: Mapping[str, Any]) -> Cluster:
-    looped: bool | None = fields.get("looped")
-    return Cluster(name, fields["controller"], tuple(fields["pods"]), fields.get("topology"), looped)
+    return Cluster(
+        name=name,
+        controller=fields["controller"],
+        pods=tuple(fields["pods"]),
+        topology=fields.get("topology"),
+        looped=fields.get("looped"),
+        spine=fields.get("spine", False),
+    )
 
 
 def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
@@ -207,7 +242,7 @@ def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
     return Vpod(
         name=name,
         cluster=fields["cluster"],
-        ipus=fields["ipus"],
+        ipus=fields.get("ipus", 0),
         vlan=fields.get("vlan"),
         vni=fields.get("vni"),
         vlan_name=fields.get("vlan_name"),
@@ -216,6 +251,10 @@ def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
         users=tuple(fields.get("users", ())),
         ipuof=fields.get("ipuof", ENVIRONMENT),
         partitions=tuple(_partition(partition, values) for partition, values in partitions.items()),
+        controller=fields.get("controller", SHARED),
+        ports=controller_ports(fields.get("vlan"), fields.get("controller_ports", {})),
+        virtual_function=fields.get("virtual_function"),
+        containers=fields.get("containers"),
     )
 
 

@@ -10,6 +10,7 @@ from .._tor.roce import roce
 from .._tor.settings import FROM_CHANNEL
 from .._tor.spelling import port_name, vlan_ids, vlan_ranges
 from .devices import Device, ports_of
+from .hypervisors import guests_of
 from .model import Declaration, Pod, Vpod
 from .port_map import canonical_port
 from .switches import (
@@ -27,6 +28,7 @@ from .switches import (
     Vlan,
     is_range,
 )
+from .tenant_vlans import gone_vlans, keep_apart, vlan_name, vpods_near
 from .tor_places import Place, places_of
 
 Options = Dict[str, Any]
@@ -49,17 +51,22 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
         tenants: device name to its vPOD; what is missing belongs to its pod.
     """
     pod = declaration.pods[switch.pod]
+    guests = guests_of(declaration) if pod.hypervisors else {}
     places = places_of(pod)
     qos = None if pod.tor.roce is None else roce(pod.tor.roce)
     profile = qos["profiles"][0]["name"] if qos else None
     ports = {
-        name: _tor_port(pod, place, _tenant(place, tenants), profile)
+        name: _tor_port(pod, place, _tenant(place, tenants), _guests(place, guests), profile)
         for name, place in places.items()
         if _is_managed(pod, place)
     }
     _move_to_channels(ports)
+    near = vpods_near(declaration, pod)
+    keep_apart(ports, places, near)
+    ours = [places[name] for name in ports if _is_ours(ports[name], places)]
+    vlans = _tor_vlans(pod, [vpod for place in ours for vpod in (_tenant(place, tenants), *_guests(place, guests))])
     return {
-        "vlans": _tor_vlans(pod, [_tenant(places[name], tenants) for name in ports if _is_ours(ports[name], places)]),
+        "vlans": [*vlans, *gone_vlans(near, [vlan["vlan_id"] for vlan in vlans])],
         "ports": list(ports.values()),
         "qos": qos,
         "canary": _canary(pod, places, ports),
@@ -84,8 +91,18 @@ def _tenant(place: Place, tenants: Mapping[str, Vpod]) -> Vpod | None:
     return tenants.get(place.device.name) if place.device else None
 
 
+def _guests(place: Place, guests: Mapping[str, Sequence[Vpod]]) -> Sequence[Vpod]:
+    """The vPODs on a hypervisor, whose frames its port carries tagged."""
+    return guests.get(place.device.name, ()) if place.device else ()
+
+
 def _is_managed(pod: Pod, place: Place) -> bool:
-    """Whether anything is wanted of a port: of the first RNIC port of every device, and of what the owner names."""
+    """Whether anything is wanted of a port: of the first RNIC port of every device, and of what the owner names.
+
+    The port of an IPU-Machine that is excluded is kept as it is.
+    """
+    if place.device and place.device.name in pod.excluded:
+        return False
     return place.rnic == 1 or place.said is not None or (place.role == SPARE and pod.tor.spare_ports == QUARANTINE)
 
 
@@ -93,16 +110,18 @@ def _is_ours(options: Options, places: Mapping[str, Place]) -> bool:
     return options["name"] in places and options["owner"] != EXTERNAL
 
 
-def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, profile: str | None) -> Options:
+def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, guests: Sequence[Vpod], profile: str | None) -> Options:
     said = place.said or SwitchPort(place.name)
     if said.owner == EXTERNAL:
         return {"name": place.name, "owner": EXTERNAL}
-    vlan = vpod.vlan if vpod and vpod.vlan is not None else pod.rnic_vlan
+    # A vPOD without a VLAN of its own is in that of its pod, not in quarantine.
+    vlan = (pod.rnic_vlan if vpod.vlan is None else vpod.vlan) if vpod else pod.rest_vlan
     # Left out is kept; an option with choices would take no None.
-    derived = {name: value for name, value in _derived(pod, place, vlan).items() if value is not None}
+    tagged = [guest.vlan for guest in guests if guest.vlan is not None]
+    derived = {name: value for name, value in _derived(pod, place, vlan, tagged).items() if value is not None}
     if said.settings.get("mode") not in (None, derived.get("mode")):
         derived = {name: value for name, value in derived.items() if name not in VLAN_SETTINGS}
-    tenant_vlans = frozenset({vlan} if place.role == RNIC_OF_SERVER and vlan is not None else ())
+    tenant_vlans = frozenset({vlan, *tagged} if place.role == RNIC_OF_SERVER and vlan is not None else ())
     wants_roce = place.role in ROCE_ROLES if said.roce is None else said.roce
     return {
         "name": place.name,
@@ -113,7 +132,7 @@ def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, profile: str | None) ->
     }
 
 
-def _derived(pod: Pod, place: Place, vlan: int | None) -> Options:
+def _derived(pod: Pod, place: Place, vlan: int | None, tagged: Sequence[int]) -> Options:
     """What follows from the role of a port; None where nothing does."""
     if place.device:
         number = "" if place.rnic == 1 else f" {place.rnic}"
@@ -124,8 +143,8 @@ def _derived(pod: Pod, place: Place, vlan: int | None) -> Options:
         }
         if place.role == RNIC_OF_MACHINE:
             return {**named, "mode": None if vlan is None else "access", "vlan": vlan}
-        # A trunk, untagged in the tenant's VLAN, that keeps the pod's other VLANs.
-        carried = None if vlan is None else vlan_ranges({vlan, *_carried_by_servers(pod)})
+        # A trunk, untagged in the tenant's VLAN, that keeps the pod's other VLANs; of a hypervisor, with its guests'.
+        carried = None if vlan is None else vlan_ranges({vlan, *tagged, *_carried_by_servers(pod)})
         return {**named, "mode": None if vlan is None else "trunk", "native_vlan": vlan, "allowed_vlans": carried}
     if place.role == STORAGE and STORAGE in pod.vlans:
         return {"mode": "access", "vlan": pod.vlans[STORAGE].vlan_id, "mtu": pod.tor.mtu}
@@ -181,7 +200,7 @@ def _tor_vlans(pod: Pod, tenants: Sequence[Vpod | None]) -> list[Options]:
     names = {vlan: name for name, vlan in pod.vlans.items()}
     for vpod in tenants:
         if vpod and vpod.vlan is not None:
-            names.setdefault(Vlan(vpod.vlan, vpod.vni), vpod.vlan_name or f"vpod-{vpod.name}")
+            names.setdefault(Vlan(vpod.vlan, vpod.vni), vlan_name(vpod))
         elif pod.rnic_vlan is not None:
             names.setdefault(Vlan(pod.rnic_vlan, pod.rnic_vni), pod.rnic_vlan_name or f"{pod.name}-rnic")
     return _vlan_options(names)

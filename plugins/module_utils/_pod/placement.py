@@ -4,22 +4,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Dict, Iterator, List, Mapping, Sequence
 
-from .devices import ipu_machines_of
+from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
 from .managed import manages_controller
 from .model import Controller, Declaration, Vpod
+from .obstacles import in_the_way
+from .racks import misplaced, pods_of_servers, racks_needed
 from .schema import DeclarationError
 from .sizes import IPUS_PER_MACHINE
 
 # vPOD name to its IPU-Machines.
 Placement = Dict[str, List[str]]
-# Host name of a controller to its allocations: name to agents, which are named as their IPU-Machines.
-Allocations = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def place(declaration: Declaration, allocations: Allocations) -> Placement:
-    """The IPU-Machines of each declared vPOD.
+    """The IPU-Machines that each declared vPOD is to have.
+
+    A vPOD stays where its allocation is, unless what is declared of it asks for another block: other pins, another
+    size, another cluster, or an IPU-Machine of it that is excluded. It grows into a block around the old one if that is
+    free, and shrinks inside the old one. With an excluded IPU-Machine and no free block it stays too; see
+    :mod:`degraded`. All others get the free block that leaves the largest ones free.
+
+    What is to go, or to move, makes room for others only where they would find none otherwise.
+
+    A new vPOD finds a block whenever one is free. Several new ones find theirs whatever their order in the file,
+    except where there are several gaps of whole pods: then larger ones are placed first, into the smallest gap that
+    fits, which is not always the best for vPODs of several pods each.
 
     Args:
         declaration: what is wanted.
@@ -27,21 +39,12 @@ def place(declaration: Declaration, allocations: Allocations) -> Placement:
             kept clear of.
 
     Raises:
-        DeclarationError: a vPOD finds no free aligned block, or is pinned to what it does not have.
+        DeclarationError: a vPOD finds no free block, or is pinned to what somebody else has.
     """
-    problems: list[str] = []
-    placement: Placement = {}
-    taken = {agent for names in allocations.values() for agents in names.values() for agent in agents}
-    # Pinned vPODs choose first, so that no other takes their place.
-    for vpod in sorted(declaration.vpods.values(), key=lambda vpod: not vpod.ipu_machines):
-        there = allocations.get(_controller_host(declaration, vpod), {}).get(vpod.name)
-        machines, found = _place_one(declaration, vpod, there, taken)
-        problems += found
-        placement[vpod.name] = machines
-        taken.update(machines)
-    if problems:
-        raise DeclarationError(problems)
-    return {name: placement[name] for name in declaration.vpods}
+    try:
+        return _placement(declaration, allocations, makes_room=False)
+    except DeclarationError:
+        return _placement(declaration, allocations, makes_room=True)
 
 
 def unknown_places(declaration: Declaration, allocations: Allocations) -> list[str]:
@@ -55,7 +58,7 @@ def unknown_places(declaration: Declaration, allocations: Allocations) -> list[s
         problem
         for vpod in declaration.vpods.values()
         if not vpod.ipu_machines
-        for problem in _unknown_place(vpod, _controller(declaration, vpod), declaration, allocations)
+        for problem in _unknown_place(vpod, declaration.controller_of(vpod), declaration, allocations)
     ]
 
 
@@ -70,56 +73,140 @@ def _unknown_place(
         yield f"{path}: {lacks}; make it there, or {remedy}"
 
 
-def _controller(declaration: Declaration, vpod: Vpod) -> Controller:
-    return declaration.controllers[declaration.clusters[vpod.cluster].controller]
+@dataclass(frozen=True)
+class _Wish:
+    """One vPOD: what it has now, what of it can be kept, and the racks that it needs.
+
+    ``own`` is what it has in its cluster and is not excluded, and ``has_dead`` whether something is. Agents that are
+    no IPU-Machines of pods.yml (``are_known``) are somebody's own order, and stay.
+    """
+
+    vpod: Vpod
+    now: tuple[str, ...]
+    own: tuple[str, ...]
+    racks: tuple[str, ...]
+    are_known: bool
+    has_dead: bool
+
+    @property
+    def size(self) -> int:
+        """How many IPU-Machines it is to have."""
+        return self.vpod.ipus // IPUS_PER_MACHINE
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is to keep exactly what it has."""
+        if self.vpod.ipu_machines:
+            return sorted(self.vpod.ipu_machines) == sorted(self.now)
+        return len(self.now) == len(self.own) == self.size or not self.are_known
+
+    @property
+    def may_be_stranded(self) -> bool:
+        """Whether it only wants to leave an IPU-Machine that is excluded."""
+        return self.has_dead and len(self.now) == self.size and not self.vpod.ipu_machines
+
+    @property
+    def urgency(self) -> tuple[int, int, bool]:
+        """What chooses first: who has the least choice, then the largest, then who is there already."""
+        choices = [bool(self.vpod.ipu_machines), self.size < len(self.own), bool(self.racks), True]
+        return choices.index(True), -self.size, not self.own
 
 
-def _controller_host(declaration: Declaration, vpod: Vpod) -> str:
-    return _controller(declaration, vpod).host_name
+def _placement(declaration: Declaration, allocations: Allocations, makes_room: bool) -> Placement:
+    spaces = spaces_of(declaration, allocations)
+    wishes = _wishes(declaration, allocations, spaces)
+    if makes_room:
+        _make_room(declaration, allocations, spaces, wishes)
+    problems: list[str] = []
+    placement: Placement = {}
+    for wish in sorted(wishes, key=lambda wish: wish.urgency):
+        machines = list(wish.now) if wish.stays else _take(spaces[wish.vpod.cluster], wish, makes_room)
+        placement[wish.vpod.name] = machines or []
+        problems += _problems(declaration, spaces[wish.vpod.cluster], wish, machines)
+    if problems:
+        raise DeclarationError(problems)
+    return {name: placement[name] for name in declaration.vpods}
 
 
-def _place_one(
-    declaration: Declaration, vpod: Vpod, there: Sequence[str] | None, taken: set[str]
-) -> tuple[list[str], list[str]]:
-    """The IPU-Machines of one vPOD, and what stands in the way."""
-    path = f"vpods.{vpod.name}"
-    if there is not None:
-        return list(there), _pin_problems(vpod, there)
-    if vpod.ipu_machines:
-        problems = [
-            f"{path}.ipu_machines: {name!r} is already allocated; pin a free one or remove that allocation"
-            for name in vpod.ipu_machines
-            if name in taken
-        ]
-        return list(vpod.ipu_machines), problems
-    block = _free_block(cluster_agents(declaration, vpod.cluster), taken, vpod.ipus // IPUS_PER_MACHINE)
-    if block is None:
-        remedy = "make it smaller or free IPU-Machines"
-        return [], [
-            f"{path}.ipus: no free aligned block of {vpod.ipus} IPUs is left in cluster {vpod.cluster}; {remedy}"
-        ]
-    return block, []
+def _wishes(declaration: Declaration, allocations: Allocations, spaces: Mapping[str, ClusterSpace]) -> list[_Wish]:
+    pods = pods_of_servers(declaration)
+    known = {machine for space in spaces.values() for machine in space.machines}
+    wishes = []
+    for vpod in declaration.vpods.values():
+        now = tuple(allocations.get(declaration.controller_of(vpod).host_name, {}).get(vpod.name, ()))
+        space = spaces[vpod.cluster]
+        wishes.append(
+            _Wish(
+                vpod,
+                now,
+                own=tuple(space.held_by(_where(vpod), now)),
+                racks=tuple(racks_needed(declaration.clusters[vpod.cluster], vpod, pods)),
+                are_known=known.issuperset(now),
+                has_dead=any(holder.is_excluded for name in now for holder in [space.holder_of(name)] if holder),
+            )
+        )
+    return wishes
 
 
-def cluster_agents(declaration: Declaration, cluster: str) -> list[str]:
-    """The IPU-Machines of a cluster in ILD-major order."""
-    pods = declaration.clusters[cluster].pods
-    return [machine for pod in pods for machine in ipu_machines_of(declaration.pods[pod])]
+def _make_room(
+    declaration: Declaration, allocations: Allocations, spaces: Mapping[str, ClusterSpace], wishes: Sequence[_Wish]
+) -> None:
+    """Let go of what is sure to be free: of vPODs that are to go, move to their pins, or shrink."""
+    for vpod in declaration.absent.values():
+        space = spaces[vpod.cluster]
+        there = allocations.get(declaration.controller_of(vpod).host_name, {}).get(vpod.name, ())
+        space.release(space.held_by(_where(vpod), there))
+    for wish in wishes:
+        if not wish.stays and (wish.vpod.ipu_machines or wish.size < len(wish.own)):
+            spaces[wish.vpod.cluster].release(wish.own)
 
 
-def _pin_problems(vpod: Vpod, agents: Sequence[str]) -> list[str]:
-    if vpod.ipu_machines and sorted(vpod.ipu_machines) != sorted(agents):
-        return [
-            f"vpods.{vpod.name}.ipu_machines: the allocation already has {', '.join(agents)}; "
-            "moving a vPOD is not a matter of pins, remove it and make it again"
-        ]
-    return []
+def _take(space: ClusterSpace, wish: _Wish, makes_room: bool) -> list[str] | None:
+    """Give a vPOD its block, or what it has if it may be stranded; None where it finds no block."""
+    before = space.held_by(_where(wish.vpod), wish.own)
+    space.release(before)
+    block = _block(space, wish)
+    if block is None and not wish.may_be_stranded:
+        return None
+    taken = before if block is None else block
+    left = [] if makes_room else [name for name in before if name not in set(taken)]
+    for machines in (taken, left):
+        space.take(machines, Holder(wish.vpod.name, _where(wish.vpod), tuple(machines)))
+    return list(wish.now) if block is None else block
 
 
-def _free_block(agents: Sequence[str], taken: set[str], size: int) -> list[str] | None:
-    """The first block of ``size`` agents that is free and starts at a multiple of its size."""
-    for start in range(0, len(agents) - size + 1, size):
-        block = list(agents[start : start + size])
-        if not any(agent in taken for agent in block):
-            return block
-    return None
+def _block(space: ClusterSpace, wish: _Wish) -> list[str] | None:
+    """The pins, else a block inside or around what the vPOD has, else the best of all, in the racks that it needs."""
+    if wish.vpod.ipu_machines:
+        pins = space.here(wish.vpod.ipu_machines)
+        return None if any(map(space.holder_of, pins)) else pins
+    if wish.own:
+        near = (space.best_inside if wish.size <= len(wish.own) else space.best_around)(wish.own, wish.size)
+        if near and set(wish.racks) <= set(space.pods_of(near)):
+            return near
+    return space.best_in(wish.racks, wish.size) if wish.racks else space.best(wish.size)
+
+
+def _problems(
+    declaration: Declaration, space: ClusterSpace, wish: _Wish, machines: Sequence[str] | None
+) -> Iterator[str]:
+    """What is wrong with the place of a vPOD, or why it has none."""
+    path = _where(wish.vpod)
+    if machines is not None:
+        problem = misplaced(declaration.clusters[space.name], wish.racks, space.pods_of(machines))
+        if problem:
+            yield f"{path}.poplar_servers: {problem}"
+    elif wish.vpod.ipu_machines:
+        for name in space.here(wish.vpod.ipu_machines):
+            holder = space.holder_of(name)
+            if holder:
+                yield f"{path}.ipu_machines: {name!r} belongs to {holder}; pin a free one, or free this one"
+    else:
+        yield (
+            f"{path}.ipus: {wish.vpod.ipus} IPUs find no free aligned block in clusters.{space.name}: "
+            f"{in_the_way(space, wish.size, wish.racks)}; make it smaller, or free these"
+        )
+
+
+def _where(vpod: Vpod) -> str:
+    return f"vpods.{vpod.name}"

@@ -12,7 +12,9 @@ from .._cross.agreement import mismatches
 from .._cross.ends import NicEnd, declared_port
 from .desired_switches import desired_tor
 from .devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_pod
+from .hypervisors import bare_metal_tenants
 from .model import Declaration, Pod, Vpod
+from .switches import QUARANTINE
 from .tor_places import Place, places_of
 
 Finding = Tuple[str, str]
@@ -23,7 +25,8 @@ WORDS = {"mtu": ("mtu",), "vlan": ("vlan", "native_vlan", "mode")}
 
 def server_findings(declaration: Declaration) -> Iterator[Finding]:
     """What is wrong between the pods' servers, their switch ports and the plan of addresses."""
-    tenants = {name: vpod for vpod in declaration.vpods.values() for name in (*vpod.poplar_servers, *vpod.ipu_machines)}
+    pinned = {name: vpod for vpod in declaration.vpods.values() for name in vpod.ipu_machines}
+    tenants = {**bare_metal_tenants(declaration), **pinned}
     for pod in declaration.pods.values():
         yield from _cables(declaration, pod, tenants)
         yield from _subnets(pod, tenants)
@@ -77,6 +80,8 @@ def _vlan(pod: Pod, vpod: Vpod | None) -> tuple[int | None, str]:
     """The VLAN of an RNIC without tag, and which key says so."""
     if vpod and vpod.vlan is not None:
         return vpod.vlan, f"vpods.{vpod.name}.vlan"
+    if vpod is None and pod.rnic_vlan is None:
+        return pod.rest_vlan, f"pods.{pod.name}.vlans.{QUARANTINE}"
     return pod.rnic_vlan, f"pods.{pod.name}.rnic.vlan"
 
 

@@ -14,7 +14,7 @@ from typing import Any, Collection, Dict, Iterator, List, Mapping
 
 from .._pod.declaration import parse_declaration
 from .._pod.interconnect import C2_COMPATIBLE, GW_ROUTINGS, ROUTINGS, SYNC_TYPES
-from .._pod.model import Declaration
+from .._pod.model import DEDICATED, Declaration
 from .._pod.schema import DeclarationError
 from .dialect import ENUMS
 from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER, plural
@@ -35,6 +35,8 @@ USUAL_GW_ROUTING = ("default", "ring")
 _ALONE, _TOGETHER = "alone", "together"
 # The keys of pods.yml that V-IPU knows the truth of; all others are kept.
 VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions")
+# Of a vPOD with a dedicated controller, that of its cluster knows no more than where it lies.
+RESERVATION_KEYS = ("cluster", "ipus", "ipu_machines")
 PARTITION_KEYS = ("ipus", "gcds", "replicas", "reconfigurable", "routing", "gw_routing", "sync_type")
 # What vipu_state can declare; the rest is only read.
 DECLARED = {
@@ -186,8 +188,9 @@ class _Adopter:
         users = [
             user for user, fields in self._held[USER].items() if name in fields["allocations"] and _is_of(vpods, fields)
         ]
+        earlier = self._earlier_vpods.get(name, {})
         return {
-            **_besides(self._earlier_vpods.get(name, {}), VPOD_KEYS),
+            **_besides(earlier, RESERVATION_KEYS if earlier.get("controller") == DEDICATED else VPOD_KEYS),
             "cluster": allocation["cluster"],
             "ipus": allocation["size"],
             "ipu_machines": list(allocation["agents"]),

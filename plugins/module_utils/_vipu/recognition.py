@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Sequence
 
-from .._pod.desired import AGENT_PORT
+from .._pod.desired_controllers import AGENT_PORT
 from .._pod.devices import IPU_MACHINE, Device, devices_of_pod
 from .._pod.model import Declaration, Pod
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from podsim.floor import data_plane, dhcp, image, machines, network, switch, virtual_machines, vm_image
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import Facts, read_facts
+from podsim.floor.facts import Facts
+from podsim.floor.facts_file import read_facts, sim_file
 from podsim.floor.keys import make_keys
 from podsim.floor.plan import Floor, plan
 from podsim.floor.podman import Podman
@@ -79,7 +80,7 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
 def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progress) -> None:
     podman, daemons, tag = Podman(state), Daemons(state), image.tag()
     with progress.step("keys and certificates"):
-        state.facts.write_bytes(pods_file.read_bytes())
+        state.facts.write_bytes(sim_file(pods_file).read_bytes())
         podman.configure()
         make_keys(floor, state)
     if not podman.images(tag):

@@ -76,6 +76,7 @@ def test_a_server_gets_its_nic_its_controller_and_its_partitions() -> None:
     assert server["interfaces"] == [{"name": "ens2f0", "mac": None, "addresses": ["10.1.5.102/24"], "mtu": 9000}]
     assert server["vipu"] == {
         "controller": "p-poplar1",
+        "dedicated": None,
         "admin_port": 8091,
         "api_host": "10.1.3.101",
         "api_port": 8090,
@@ -168,3 +169,30 @@ def test_without_secure_mode_there_are_no_users() -> None:
 def test_a_vpod_says_how_poplar_learns_of_its_partitions() -> None:
     servers = desired_of(alice={**ALICE, "ipuof": "files"})["poplar_servers"]
     assert (servers["p-poplar1"]["ipuof"]["mode"], servers["p-poplar2"]["ipuof"]["mode"]) == ("environment", "files")
+
+
+def two_racks(spine: bool) -> dict[str, dict[str, Any]]:
+    """alice's servers stand in both racks, and her 32 IPU-Machines are those of both."""
+    pods = {
+        name: {"model": "bow-pod64", "lrack": lrack, "addressing": "multi-rack", "poplar_servers": 2}
+        for lrack, name in enumerate("pq", 1)
+    }
+    said = {
+        **document(alice={"cluster": "c", "ipus": 128, "vlan": 101, "poplar_servers": ["p-poplar1", "q-poplar1"]}),
+        "pods": pods,
+        "clusters": {"c": {"controller": "v", "pods": ["p", "q"], "spine": spine}},
+    }
+    declaration = parse_declaration(said)
+    return desired(declaration, place(declaration, {}))
+
+
+def test_a_server_reaches_the_other_rack_where_the_racks_are_joined() -> None:
+    wanted = {spine: two_racks(spine)["poplar_servers"]["q-poplar1"]["peers"] for spine in (False, True)}
+    assert wanted[False] == {f"q-ipum{n}": f"10.5.2.{n}" for n in range(1, 17)}
+    assert wanted[True] == {**{f"p-ipum{n}": f"10.5.1.{n}" for n in range(1, 17)}, **wanted[False]}
+
+
+def test_a_switch_is_woken_for_its_own_ports_alone() -> None:
+    waker = two_racks(spine=True)["tor_switches"]["q-tor"]["wakers"]["q-poplar1"]
+    assert waker["addresses"] == [f"10.5.2.{n}" for n in range(1, 17)]
+    assert waker["ports"] == ["Ethernet25/1", *(f"Ethernet{n}/1" for n in range(9, 25))]

@@ -60,7 +60,8 @@ def test_no_vlan_is_made_for_a_vpod_whose_ports_are_all_external() -> None:
     bob = {"bob": {"cluster": "c", "ipus": 4, "vlan": 102}}
     external = {"Et9": {"owner": "external"}}
     assert 102 in [vlan["vlan_id"] for vlan in switches(bob)["p-tor"]["vlans"]]
-    assert 102 not in [vlan["vlan_id"] for vlan in switches(bob, tor={"ports": external})["p-tor"]["vlans"]]
+    vlans = {vlan["vlan_id"]: vlan for vlan in switches(bob, tor={"ports": external})["p-tor"]["vlans"]}
+    assert vlans[102] == {"vlan_id": 102, "name": "vpod-bob", "state": "absent"}
 
 
 def test_vlans_have_their_names_and_their_vxlan_networks() -> None:
@@ -106,9 +107,42 @@ def test_roles_of_ports_that_no_device_has(said: dict[str, Any], rest: dict[str,
     assert port == {"name": "Ethernet32/1", "owner": "pod", **rest}
 
 
-def test_spare_ports_go_into_quarantine_and_uplinks_and_cabled_ports_do_not() -> None:
-    quarantined = [name for name, port in ports(spare_ports="quarantine").items() if port.get("vlan") == 999]
-    assert quarantined == [f"Ethernet{n}/1" for n in range(29, 33)]
+def test_spare_ports_go_into_quarantine_and_uplinks_do_not() -> None:
+    def quarantined(**words: Any) -> list[str]:
+        return [name for name, port in ports(**words).items() if 999 in (port.get("vlan"), port.get("native_vlan"))]
+
+    cabled = [*(f"Ethernet{n}/1" for n in range(9, 26)), "Ethernet27/1"]
+    assert quarantined() == cabled
+    assert quarantined(spare_ports="quarantine") == [*cabled, *(f"Ethernet{n}/1" for n in range(29, 33))]
+
+
+@pytest.mark.parametrize(("rnic", "vlan"), [({"vlan": 100}, 100), ({}, 999)])
+def test_what_no_vpod_has_rests_in_the_vlan_of_the_pod_and_without_one_in_quarantine(rnic: Any, vlan: int) -> None:
+    wanted = {port["name"]: port for port in switches({"alice": ALICE}, rnic=rnic)["p-tor"]["ports"]}
+    assert [wanted[f"Ethernet{n}/1"]["vlan"] for n in (9, 13)] == [101, vlan]
+    assert wanted["Ethernet25/1"]["native_vlan"] == vlan
+    assert wanted["Ethernet25/1"]["not_allowed_vlans"] == ["101"]
+
+
+def test_without_either_a_port_that_no_vpod_has_is_kept() -> None:
+    wanted = {port["name"]: port for port in switches({"alice": ALICE}, vlans={"storage": 300})["p-tor"]["ports"]}
+    assert not {"mode", "vlan", "native_vlan", "not_allowed_vlans"} & {*wanted["Ethernet13/1"], *wanted["Ethernet25/1"]}
+
+
+def test_a_vpod_without_a_vlan_of_its_own_is_not_in_quarantine() -> None:
+    bob = {"cluster": "c", "ipus": 4, "poplar_servers": ["p-poplar1"]}
+    assert "mode" not in ports({"bob": bob})["Ethernet9/1"]
+
+
+def test_a_vpod_that_is_to_go_leaves_neither_port_nor_vlan() -> None:
+    tor = switches({"alice": {"cluster": "c", "vlan": 101, "poplar_servers": ["p-poplar2"], "state": "absent"}})[
+        "p-tor"
+    ]
+    wanted = {port["name"]: port for port in tor["ports"]}
+    assert {port["owner"] for port in wanted.values()} == {"pod"}
+    assert (wanted["Ethernet9/1"]["vlan"], wanted["Ethernet27/1"]["native_vlan"]) == (999, 999)
+    assert wanted["Ethernet27/1"]["not_allowed_vlans"] == ["101"]
+    assert {"vlan_id": 101, "name": "vpod-alice", "state": "absent"} in tor["vlans"]
 
 
 def test_uplinks_are_touched_only_by_name() -> None:
