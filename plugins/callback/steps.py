@@ -113,7 +113,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Say where to look after a failure in the middle, and end with the code that the playbook asked for."""
         if any(stats.failures.values()) and any(not step["foretold"] for step in self._steps):
-            self._display.display(HALF_WAY)
+            self._display.display(HALF_WAY, stderr=True)
         code = stats.custom.get("_run", {}).get("exit_code")
         if code is not None:
             raise SystemExit(int(code))

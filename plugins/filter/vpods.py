@@ -88,9 +88,7 @@ def _dedicated(answers: Any) -> dict[str, Any] | None:
     """vPOD to what its dedicated controller holds; None for one that does not say, or where nobody has asked."""
     if answers is None:
         return None
-    return {
-        name: answer and {plural(kind): answer[plural(kind)] for kind in KINDS} for name, answer in answers.items()
-    }
+    return {name: answer and {plural(kind): answer[plural(kind)] for kind in KINDS} for name, answer in answers.items()}
 
 
 def seen_switches(hosts: Any, groups: Any) -> dict[str, Any]:

@@ -146,11 +146,12 @@ def plan(fleet: Fleet, document: dict[str, Any], found: FleetAdoption) -> dict[s
     agents = {name: fields["agents"] for name, fields in fleet.held["allocations"].items()}
     placement = place(declaration, {CONTROLLER: agents})
     wanted = desired(declaration, placement)
-    steps = [
-        *_switch_steps(fleet, wanted["tor_switches"]),
-        *_server_steps(fleet, wanted["poplar_servers"], found.variables),
-        *_controller_steps(fleet, wanted["vipu_controllers"][CONTROLLER], found.options.get(CONTROLLER, {})),
-    ]
+    phases = (
+        _controller_steps(fleet, wanted["vipu_controllers"][CONTROLLER], found.options.get(CONTROLLER, {})),
+        _switch_steps(fleet, wanted["tor_switches"]),
+        _server_steps(fleet, wanted["poplar_servers"], found.variables),
+    )
+    steps = [dict(step, phase=number) for number, phase in enumerate(phases) for step in phase]
     not_ours = [
         *not_ours_on_controllers(wanted["vipu_controllers"], {CONTROLLER: fleet.held}),
         *not_ours_on_switches(wanted["tor_switches"], {name: gathered(each) for name, each in fleet.switches.items()}),

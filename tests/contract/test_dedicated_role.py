@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -63,18 +64,31 @@ class Bed:
     server: ContainerServer
 
     def run(
-        self, *vpods: str, check: bool = False, removed: tuple[str, ...] = (), declared: Any = VPODS
+        self, *vpods: str, check: bool = False, declared: Any = VPODS, removed: tuple[str, ...] = ()
     ) -> PlaybookRun:
-        """Have the shared controller and the dedicated ones of these vPODs, and not those of others."""
-        declaration = parse_declaration({**DECLARED, "vpods": {name: declared[name] for name in vpods}})
-        wanted = desired(declaration, place(declaration, {HOST: PLACES}))
-        shared, own = wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]
-        tasks = [
+        """Have the shared controller and the dedicated ones of these vPODs, and not the removed ones."""
+        shared, own = controllers(vpods, declared)
+        options = {f"vipu_controller_{key}": value for key, value in shared.items() if key != "name"}
+        return self.play(
             role("removed", vipu_controller_removed=list(removed)),
-            role("main", **{f"vipu_controller_{key}": value for key, value in shared.items() if key != "name"}),
+            role("main", **options),
             role("dedicated", vipu_controller_dedicated=own),
-        ]
-        return self.play(*tasks, check=check)
+            check=check,
+        )
+
+    def move(self, vpod: str, machines: list[str], declared: Any, check: bool = False) -> PlaybookRun:
+        """Have a vPOD elsewhere, as far as its dedicated controller goes."""
+        _shared, own = controllers([vpod], declared, {vpod: machines})
+        there = {"agents": PLACES[vpod], "partitions": ["train"]}
+        emptied = {
+            kind: [{"name": name, "state": "absent"} for name in there.get(kind, [vpod])]
+            for kind in ("agents", "clusters", "allocations", "users", "partitions")
+        }
+        return self.play(
+            role("emptied", vipu_controller_emptied=[{"name": vpod, **emptied}]),
+            role("dedicated", vipu_controller_dedicated=own),
+            check=check,
+        )
 
     def play(self, *tasks: dict[str, Any], check: bool = False) -> PlaybookRun:
         """Run tasks on the host."""
@@ -89,6 +103,15 @@ class Bed:
         suffix = f"-{name}" if name else ""
         asked = f"vipu-admin --config /etc/vipu/vipu-admin{suffix}.hcl -P {port} --showjson list {kind}"
         return sorted(each["id"] for each in json.loads(self.server.sh(asked))[kind])
+
+
+def controllers(
+    vpods: Iterable[str], declared: Any, places: Any = MappingProxyType(PLACES)
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the shared controller should be, and the dedicated ones."""
+    declaration = parse_declaration({**DECLARED, "vpods": {name: declared[name] for name in vpods}})
+    wanted = desired(declaration, place(declaration, {HOST: places}))
+    return wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]
 
 
 def role(entry_point: str, name: str = "vipu_controller", **options: Any) -> dict[str, Any]:
@@ -117,11 +140,7 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
 
 
 def test_they_come_as_foretold_stay_apart_and_go_alone(bed: Bed) -> None:
-    foretold = bed.run("alice", "bob", check=True)
-    assert (foretold.code, foretold.messages) == (0, "")
-    made = bed.run("alice", "bob")
-    assert (made.code, made.messages) == (0, "")
-    assert changes(foretold) == changes(made)
+    made = as_foretold(lambda check: bed.run("alice", "bob", check=check))
 
     assert bed.held(SHARED, "allocations") == ["alice", "bob"]
     assert bed.held(SHARED, "partitions") == []
@@ -153,18 +172,15 @@ def test_they_come_as_foretold_stay_apart_and_go_alone(bed: Bed) -> None:
     (found,) = [result["ansible_facts"] for _, task, result in silent.tasks if task.endswith("Remember them")]
     assert found["preflight_dedicated"] == {"bob": None}
     bed.server.sh("systemctl start vipu-server-bob")
+    bed.server.until(f"vipu-admin --config /etc/vipu/vipu-admin-bob.hcl -P {BOB} list agents")
 
     moved = {name: {**words, "vlan": words["vlan"] + 10} for name, words in VPODS.items()}
-    foretold = bed.run(*moved, check=True, declared=moved)
-    assert (foretold.code, foretold.messages) == (0, "")
-    made = bed.run(*moved, declared=moved)
-    assert (made.code, made.messages) == (0, "")
-    assert changes(foretold) == changes(made)
+    as_foretold(lambda check: bed.run(*moved, declared=moved, check=check))
     assert bed.held(BOB + 40, "partitions", "bob") == ["train"]
 
     bobs = bed.server.sh("cd /var/lib/vipu-server-bob; find . -type f ! -name '*.log' -exec sha256sum {} + | sort")
     gone = bed.run("bob", removed=("alice",), declared=moved)
-    assert (gone.code, gone.messages) == (0, "")
+    assert gone.messages == ""
     left = bed.server.sh("find /etc /var/lib /usr/local /srv -name '*alice*'").split()
     assert [path.rsplit("/", 1)[0] for path in left] == ["/var/lib/vipu-removed"]
     assert "alice" not in bed.server.sh("systemctl list-units --all --plain 'vipu-server*'")
@@ -173,6 +189,13 @@ def test_they_come_as_foretold_stay_apart_and_go_alone(bed: Bed) -> None:
     )
     assert bed.run("bob", removed=("alice",), declared=moved).changed == {HOST: 0}
 
+    elsewhere = ["p-ipum7", "p-ipum8"]
+    key = bed.server.sh("cat /var/lib/vipu-server-bob/keys/bob.key")
+    as_foretold(lambda check: bed.move("bob", elsewhere, moved, check=check))
+    assert bed.held(BOB + 40, "agents", "bob") == elsewhere
+    assert bed.held(BOB + 40, "partitions", "bob") == ["train"]
+    assert bed.server.sh("cat /var/lib/vipu-server-bob/keys/bob.key") != key
+
 
 def preflight(**vpods: list[str]) -> dict[str, Any]:
     """The look at the host before anything is touched, with the names of vPODs by what becomes of them."""
@@ -180,5 +203,11 @@ def preflight(**vpods: list[str]) -> dict[str, Any]:
     return role("dedicated", name="preflight", **options)
 
 
-def changes(run: PlaybookRun) -> list[str]:
-    return sorted(task for _, task, result in run.tasks if result.get("changed"))
+def as_foretold(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
+    """A run that does what a dry run has said."""
+    foretold, made = run(True), run(False)
+    for each in (foretold, made):
+        assert each.messages == ""
+    said, done = (sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (foretold, made))
+    assert said == done
+    return made

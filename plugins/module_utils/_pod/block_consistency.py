@@ -1,17 +1,15 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be true at the same time of IPU-Machines, as blocks, as pins, and as out of order. Pure."""
+"""What cannot be true at the same time of IPU-Machines, as pins, as out of order, and under GCDs. Pure."""
 
 from __future__ import annotations
 
-from itertools import count
-from typing import Iterator, Mapping, Tuple
+from typing import Collection, Iterator, Tuple
 
-from .blocks import is_block
 from .devices import ipu_machines_of
 from .model import Cluster, Declaration, Vpod
-from .sizes import IPUS_PER_ILD, IPUS_PER_MACHINE, MACHINES_PER_ILD, is_allocation_size
-from .wording import some, spans, unknown
+from .sizes import IPUS_PER_ILD, IPUS_PER_MACHINE
+from .wording import some, unknown
 
 Finding = Tuple[str, str]
 
@@ -23,7 +21,7 @@ def block_findings(declaration: Declaration) -> Iterator[Finding]:
     """
     yield from _excluded(declaration)
     excluded = {name: f"pods.{pod.name}.excluded" for pod in declaration.pods.values() for name in pod.excluded}
-    places = {cluster.name: _places(declaration, cluster) for cluster in declaration.clusters.values()}
+    machines = {cluster.name: _machines(declaration, cluster) for cluster in declaration.clusters.values()}
     pinned: dict[str, str] = {}
     for vpod in declaration.vpods.values():
         path = f"vpods.{vpod.name}.ipu_machines"
@@ -33,8 +31,8 @@ def block_findings(declaration: Declaration) -> Iterator[Finding]:
             if name in pinned:
                 yield path, f"{name!r} is also in {pinned[name]}; pin it once"
             pinned.setdefault(name, path)
-        if vpod.ipu_machines and vpod.cluster in places:
-            for message in _pins(vpod, places[vpod.cluster]):
+        if vpod.ipu_machines and vpod.cluster in machines:
+            for message in _pins(vpod, machines[vpod.cluster]):
                 yield path, message
         yield from _gcds(declaration, vpod)
 
@@ -49,30 +47,19 @@ def _excluded(declaration: Declaration) -> Iterator[Finding]:
                 yield f"pods.{pod.name}.tor.canary", f"{name!r} is out of order by {path}; name another"
 
 
-def _places(declaration: Declaration, cluster: Cluster) -> dict[str, int]:
-    """The IPU-Machines of a cluster, numbered in its order."""
+def _machines(declaration: Declaration, cluster: Cluster) -> set[str]:
     pods = [declaration.pods[name] for name in cluster.pods if name in declaration.pods]
-    return dict(zip((name for pod in pods for name in ipu_machines_of(pod)), count()))
+    return {name for pod in pods for name in ipu_machines_of(pod)}
 
 
-def _pins(vpod: Vpod, place_of: Mapping[str, int]) -> Iterator[str]:
-    """Pins that are not in the cluster, too many or too few, or no block."""
-    strangers = [name for name in vpod.ipu_machines if name not in place_of]
-    for name in strangers:
-        yield unknown(name, f"IPU-Machine of cluster {vpod.cluster}", place_of)
+def _pins(vpod: Vpod, machines: Collection[str]) -> Iterator[str]:
+    """Pins that are not in the cluster, too many or too few. Whether they are a block, placement sees."""
+    for name in vpod.ipu_machines:
+        if name not in machines:
+            yield unknown(name, f"IPU-Machine of cluster {vpod.cluster}", machines)
     size = len(vpod.ipu_machines)
     if size * IPUS_PER_MACHINE != vpod.ipus:
         yield f"{size} IPU-Machines are {size * IPUS_PER_MACHINE} IPUs, but ipus is {vpod.ipus}; make them agree"
-        return
-    places = sorted(place_of[name] for name in vpod.ipu_machines if name not in strangers)
-    if not strangers and is_allocation_size(vpod.ipus) and not is_block(places):
-        machines, alignment = list(place_of), min(size, MACHINES_PER_ILD)
-        first = min(places[0] // alignment * alignment, len(machines) - size)
-        yield (
-            f"{spans(machines[place] for place in places)} are no block of clusters.{vpod.cluster}; one of {size} "
-            f"{f'starts at a multiple of {size} in a pod' if size < MACHINES_PER_ILD else 'is whole pods in a row'}, "
-            f"for example {spans(machines[first : first + size])}"
-        )
 
 
 def _gcds(declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Collection, Iterable, Iterator, Mapping, Sequence
 
-from .blocks import FreeBlocks, blocks_of
+from .blocks import FreeBlocks, blocks_of, is_block
 from .devices import cluster_agents
 from .model import Declaration
 from .sizes import IPUS_PER_MACHINE, MACHINES_PER_ILD
@@ -120,6 +120,10 @@ class ClusterSpace:
         inside = blocks_of(size, min(places), max(places) + 1)
         return self._named(self._tightest(block for block in inside if places.issuperset(block)))
 
+    def is_block(self, machines: Iterable[str]) -> bool:
+        """Whether IPU-Machines of the cluster are one block."""
+        return is_block(sorted(self._place_of[machine] for machine in machines))
+
     def blocks(self, size: int) -> Iterator[list[str]]:
         """Every block of a size, free or not."""
         return (self.names(block) for block in blocks_of(size, 0, len(self.machines)))
@@ -152,7 +156,7 @@ def spaces_of(declaration: Declaration, allocations: Allocations) -> dict[str, C
     An IPU-Machine that is excluded is nobody else's: it cannot be given away, whoever lies on it.
     """
     holders = {
-        **{machine: holder for holder in holders_of(declaration, allocations) for machine in holder.machines},
+        **{machine: holder for holder in _holders(declaration, allocations) for machine in holder.machines},
         **{
             machine: Holder(machine, f"pods.{pod.name}.excluded", (machine,), is_excluded=True)
             for pod in declaration.pods.values()
@@ -165,7 +169,7 @@ def spaces_of(declaration: Declaration, allocations: Allocations) -> dict[str, C
     }
 
 
-def holders_of(declaration: Declaration, allocations: Allocations) -> list[Holder]:
+def _holders(declaration: Declaration, allocations: Allocations) -> list[Holder]:
     """Who has an allocation now: vPODs that are declared, and others."""
     declared = {**declaration.absent, **declaration.vpods}
     found = []

@@ -12,7 +12,7 @@ from .wording import spans
 
 
 def stranded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """The vPODs that stay on excluded IPU-Machines because no other block is free, each with those machines.
+    """The vPODs that stay on excluded IPU-Machines because they find no other block, each with those machines.
 
     Such a vPOD is left as it is: which of its partitions still work, nobody knows.
 
@@ -58,8 +58,7 @@ def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
     return [
         *(f"{name} is excluded" for pod in declaration.pods.values() for name in pod.excluded),
         *(
-            f"vPOD {vpod} stays on {spans(machines)}, as no other block of {declaration.vpods[vpod].ipus} IPUs is "
-            "free; its partitions are left as they are"
+            f"vPOD {vpod} has {spans(machines)} and finds no other block; its partitions are left as they are"
             for vpod, machines in stranded(declaration, placement).items()
         ),
     ]

@@ -14,6 +14,7 @@ from .obstacles import in_the_way
 from .racks import misplaced, pods_of_servers, racks_needed
 from .schema import DeclarationError
 from .sizes import IPUS_PER_MACHINE
+from .wording import spans
 
 # vPOD name to its IPU-Machines.
 Placement = Dict[str, List[str]]
@@ -22,10 +23,10 @@ Placement = Dict[str, List[str]]
 def place(declaration: Declaration, allocations: Allocations) -> Placement:
     """The IPU-Machines that each declared vPOD is to have.
 
-    A vPOD stays where its allocation is, unless what is declared of it asks for another block: other pins, another
-    size, another cluster, or an IPU-Machine of it that is excluded. It grows into a block around the old one if that is
-    free, and shrinks inside the old one. With an excluded IPU-Machine and no free block it stays too; see
-    :mod:`degraded`. All others get the free block that leaves the largest ones free.
+    A vPOD stays where its allocation is, unless its controller is managed and what is declared of it asks for another
+    block: other pins, another size, another cluster, or an IPU-Machine of it that is excluded. It grows into a block
+    around the old one if that is free, and shrinks inside the old one. With an excluded IPU-Machine and no free block
+    it stays too; see :mod:`degraded`. All others get the free block that leaves the largest ones free.
 
     What is to go, or to move, makes room for others only where they would find none otherwise.
 
@@ -77,15 +78,16 @@ def _unknown_place(
 class _Wish:
     """One vPOD: what it has now, what of it can be kept, and the racks that it needs.
 
-    ``own`` is what it has in its cluster and is not excluded, and ``has_dead`` whether something is. Agents that are
-    no IPU-Machines of pods.yml (``are_known``) are somebody's own order, and stay.
+    ``own`` is what it has in its cluster and is not excluded, and ``has_dead`` whether something is. What an allocation
+    on a controller that is not managed has, or one with agents that pods.yml does not know, is in nobody's power here
+    (``is_fixed``).
     """
 
     vpod: Vpod
     now: tuple[str, ...]
     own: tuple[str, ...]
     racks: tuple[str, ...]
-    are_known: bool
+    is_fixed: bool
     has_dead: bool
 
     @property
@@ -96,9 +98,11 @@ class _Wish:
     @property
     def stays(self) -> bool:
         """Whether it is to keep exactly what it has."""
+        if self.is_fixed:
+            return True
         if self.vpod.ipu_machines:
             return sorted(self.vpod.ipu_machines) == sorted(self.now)
-        return len(self.now) == len(self.own) == self.size or not self.are_known
+        return len(self.now) == len(self.own) == self.size
 
     @property
     def may_be_stranded(self) -> bool:
@@ -131,17 +135,18 @@ def _placement(declaration: Declaration, allocations: Allocations, makes_room: b
 def _wishes(declaration: Declaration, allocations: Allocations, spaces: Mapping[str, ClusterSpace]) -> list[_Wish]:
     pods = pods_of_servers(declaration)
     known = {machine for space in spaces.values() for machine in space.machines}
+    managed = {each.name: manages_controller(declaration, each) for each in declaration.controllers.values()}
     wishes = []
     for vpod in declaration.vpods.values():
-        now = tuple(allocations.get(declaration.controller_of(vpod).host_name, {}).get(vpod.name, ()))
-        space = spaces[vpod.cluster]
+        controller, space = declaration.controller_of(vpod), spaces[vpod.cluster]
+        now = tuple(allocations.get(controller.host_name, {}).get(vpod.name, ()))
         wishes.append(
             _Wish(
                 vpod,
                 now,
                 own=tuple(space.held_by(_where(vpod), now)),
                 racks=tuple(racks_needed(declaration.clusters[vpod.cluster], vpod, pods)),
-                are_known=known.issuperset(now),
+                is_fixed=bool(now) and not (managed[controller.name] and known.issuperset(now)),
                 has_dead=any(holder.is_excluded for name in now for holder in [space.holder_of(name)] if holder),
             )
         )
@@ -179,7 +184,7 @@ def _block(space: ClusterSpace, wish: _Wish) -> list[str] | None:
     """The pins, else a block inside or around what the vPOD has, else the best of all, in the racks that it needs."""
     if wish.vpod.ipu_machines:
         pins = space.here(wish.vpod.ipu_machines)
-        return None if any(map(space.holder_of, pins)) else pins
+        return pins if space.is_block(pins) and not any(map(space.holder_of, pins)) else None
     if wish.own:
         near = (space.best_inside if wish.size <= len(wish.own) else space.best_around)(wish.own, wish.size)
         if near and set(wish.racks) <= set(space.pods_of(near)):
@@ -193,11 +198,24 @@ def _problems(
     """What is wrong with the place of a vPOD, or why it has none."""
     path = _where(wish.vpod)
     if machines is not None:
-        problem = misplaced(declaration.clusters[space.name], wish.racks, space.pods_of(machines))
+        is_known = len(space.here(machines)) == len(machines)
+        problem = misplaced(declaration.clusters[space.name], wish.racks, space.pods_of(machines)) if is_known else ""
         if problem:
             yield f"{path}.poplar_servers: {problem}"
+        if wish.vpod.ipu_machines and sorted(wish.vpod.ipu_machines) != sorted(machines):
+            yield (
+                f"{path}.ipu_machines: its allocation on {declaration.controller_of(wish.vpod).host_name} has "
+                f"{spans(machines)} and cannot be moved from here; pin these"
+            )
     elif wish.vpod.ipu_machines:
-        for name in space.here(wish.vpod.ipu_machines):
+        pins = space.here(wish.vpod.ipu_machines)
+        if not space.is_block(pins):
+            near = next(block for block in space.blocks(wish.size) if pins[0] in block)
+            yield (
+                f"{path}.ipu_machines: {spans(pins)} are no aligned block of clusters.{space.name}; pin one, for "
+                f"example {spans(near)}"
+            )
+        for name in pins:
             holder = space.holder_of(name)
             if holder:
                 yield f"{path}.ipu_machines: {name!r} belongs to {holder}; pin a free one, or free this one"

@@ -15,9 +15,8 @@ from typing import Any, Collection, Iterable, Mapping
 from .._pod.adoption import EXTERNAL_PORT, Adoption, Document, Path, with_words
 from .._pod.declaration import parse_declaration
 from .._pod.desired import desired
-from .._pod.devices import POPLAR_SERVER, TOR, devices_of
+from .._pod.devices import TOR, devices_of
 from .._pod.parts import Vlans, parts_of
-from .._pod.placement import place
 from .._pod.schema import DeclarationError
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
 from .._pod.tor_places import Place, places_of
@@ -25,11 +24,11 @@ from .adopted_port import Fields, Words, disagreements, is_in_use, words_for
 from .cabling_adoption import take_cabling
 from .roce import PROFILE_NAME
 from .roce_adoption import roce_settings
-from .spelling import ACCESS, CHANNEL, SWITCHED_MTU, TRUNK
+from .spelling import ACCESS, CHANNEL, SWITCHED_MTU
+from .tenant_adoption import DEFAULT_VLAN, access_vlan, places_at_pins, take_tenants, vlan_words
 
 Gathered = Mapping[str, Mapping[str, Any]]
 
-DEFAULT_VLAN = 1
 VLAN_KEYS = ("vlan", "vni", "vlan_name")
 # What is read of a ToR; the rest of what its owner says of it is kept.
 TOR_KEYS = ("mtu", "spanning_tree_edge", "roce", "ports", "spare_ports", "descriptions")
@@ -63,13 +62,15 @@ def adopted(document: Document, gathered: Gathered) -> Adoption:
         if not read:
             elsewhere.add(Vlans.of(part))
     result = Adoption({**document, "pods": dict(document["pods"])})
-    if "vpods" in document:
-        result.document["vpods"] = dict(document["vpods"])
+    for key in ("clusters", "vpods"):
+        if key in document:
+            result.document[key] = dict(document[key])
     for part, read in parts:
         if read:
             found = _adopted_part(part, {host: gathered[host] for host in read}, elsewhere)
             result.document["pods"].update(found.document["pods"])
-            result.document.get("vpods", {}).update(found.document.get("vpods", {}))
+            for key in ("clusters", "vpods"):
+                result.document.get(key, {}).update(found.document.get(key, {}))
             result.reasons += found.reasons
             elsewhere.add(Vlans.of(found.document))
     # Together the parts have to be as good as each alone.
@@ -84,7 +85,7 @@ def _adopted_part(document: Document, gathered: Gathered, elsewhere: Vlans) -> A
     result = Adoption(_without_switches(document, {devices[host].pod for host in tors}), elsewhere=elsewhere)
     for host, there in tors.items():
         take_cabling(result, host, devices[host].pod, there)
-    _take_tenants(result, tors)
+    take_tenants(result, tors)
     for host, there in gathered.items():
         switch = (_Tor if host in tors else _ManagementSwitch)(result, host, devices[host].pod, there)
         switch.take_vlans()
@@ -104,49 +105,6 @@ def _without_switches(document: Document, pods: Collection[str]) -> Document:
         stripped[name] = {key: value for key, value in words.items() if value != {}}
     vpods = {name: _besides(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
     return {**document, "pods": stripped, **({"vpods": vpods} if vpods else {})}
-
-
-def _take_tenants(result: Adoption, tors: Gathered) -> None:
-    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it."""
-    declaration = parse_declaration(result.document)
-    devices = devices_of(declaration)
-    tenants: dict[int, str] = {}
-    for name, machines in place(declaration, {}).items():
-        facts = [devices[machine].facts for machine in machines]
-        vlans = [_access_vlan(tors[fact["switch"]], fact["switch_port"]) for fact in facts if fact["switch"] in tors]
-        common = vlans[0] if vlans and vlans.count(vlans[0]) == len(vlans) else None
-        if common and result.take(("vpods", name), _vlan_words(common, f"vpod-{name}")):
-            tenants[common["vlan_id"]] = name
-    taken = {server for vpod in declaration.vpods.values() for server in vpod.poplar_servers}
-    for device in devices.values():
-        if device.kind == POPLAR_SERVER and device.name not in taken and device.facts["switch"] in tors:
-            tenant = tenants.get(_untagged(tors[device.facts["switch"]], device.facts["switch_port"]))
-            if tenant:
-                servers = result.document["vpods"][tenant].get("poplar_servers", [])
-                result.take(("vpods", tenant), {"poplar_servers": [*servers, device.name]})
-
-
-def _untagged(there: Mapping[str, Any], port: str) -> int:
-    """The VLAN of the frames without a tag at a port, or at the channel that it is in; 0 for none."""
-    ports = {each["name"]: each for each in there["ports"]}
-    fields: Fields = ports.get(port, {})
-    if fields.get("channel_group"):
-        fields = ports.get(f"{CHANNEL}{fields['channel_group']}", {})
-    return int(fields.get({ACCESS: "vlan", TRUNK: "native_vlan"}.get(fields.get("mode", ""), ""), 0))
-
-
-def _access_vlan(there: Mapping[str, Any], port: str) -> Mapping[str, Any] | None:
-    """The VLAN of an access port; None for the default one and for other ports."""
-    fields: Fields = next((each for each in there["ports"] if each["name"] == port), {})
-    vlan_id = fields.get("vlan") if fields.get("mode") == ACCESS else None
-    return next((vlan for vlan in there["vlans"] if vlan["vlan_id"] == vlan_id != DEFAULT_VLAN), None)
-
-
-def _vlan_words(vlan: Mapping[str, Any], derived_name: str) -> Words:
-    words = {"vlan": vlan["vlan_id"]}
-    if vlan.get("vni"):
-        words["vni"] = vlan["vni"]
-    return words if vlan["name"] == derived_name else {**words, "vlan_name": vlan["name"]}
 
 
 class _ManagementSwitch:
@@ -211,7 +169,7 @@ class _ManagementSwitch:
     def _derived(self, document: Document) -> dict[str, Fields]:
         """What a document makes of the ports of this switch; of those that it leaves alone nothing."""
         declaration = parse_declaration(document)
-        wanted = desired(declaration, place(declaration, {}))
+        wanted = desired(declaration, places_at_pins(declaration))
         ports = {**wanted["tor_switches"], **wanted["management_switches"]}[self._host]["ports"]
         return {port["name"]: port for port in ports}
 
@@ -231,10 +189,10 @@ class _Tor(_ManagementSwitch):
         """Say the VLANs: the RNICs' own one, those of nobody, and then what else the ports have in common."""
         vpods = parse_declaration(self._result.document).vpods.values()
         tenants = {vpod.vlan for vpod in vpods if vpod.vlan is not None}
-        found = [_access_vlan(self._there, place.name) for place in self._machines()]
+        found = [access_vlan(self._there, place.name) for place in self._machines()]
         free = [vlan for vlan in found if vlan is None or vlan["vlan_id"] not in tenants]
         ours = next((vlan for vlan in free if vlan and 2 * free.count(vlan) > len(free)), None)
-        if ours and self._result.take((*self._pod, "rnic"), _vlan_words(ours, f"{self._pod[-1]}-rnic")):
+        if ours and self._result.take((*self._pod, "rnic"), vlan_words(ours, f"{self._pod[-1]}-rnic")):
             tenants.add(ours["vlan_id"])
         super().take_vlans({*taken, *tenants})
         self._take_common("mtu", SWITCHED_MTU)

@@ -34,6 +34,7 @@ USUAL_GW_ROUTING = ("default", "ring")
 # How a cluster is looked at before it is taken: by itself, which is quick, or with all others.
 _ALONE, _TOGETHER = "alone", "together"
 # The keys of pods.yml that V-IPU knows the truth of; all others are kept.
+CLUSTER_KEYS = ("controller", "pods", "topology", "looped")
 VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions")
 # Of a vPOD with a dedicated controller, that of its cluster knows no more than where it lies.
 RESERVATION_KEYS = ("cluster", "ipus", "ipu_machines")
@@ -96,8 +97,7 @@ def _adopted(
     firsts = firsts_of(declaration)
     for host, kinds in held.items():
         by_kind = {kind: kinds.get(plural(kind), {}) for kind in DECLARED}
-        earlier = document.get("vpods", {})
-        _Adopter(host, names[host], by_kind, firsts, earlier, result, looked_at).adopt()
+        _Adopter(host, names[host], by_kind, firsts, document, result, looked_at).adopt()
     return result
 
 
@@ -110,7 +110,7 @@ class _Adopter:
         controller: str,
         held: Held,
         firsts: Firsts,
-        earlier_vpods: Mapping[str, Any],
+        earlier: Document,
         result: Adoption,
         looked_at: str,
     ) -> None:
@@ -118,7 +118,9 @@ class _Adopter:
         self._controller = controller
         self._held = held
         self._firsts = firsts
-        self._earlier_vpods = earlier_vpods
+        self._earlier_vpods = earlier.get("vpods", {})
+        self._earlier_clusters = earlier.get("clusters", {})
+        self._excluded = {machine for pod in earlier["pods"].values() for machine in (pod or {}).get("excluded") or ()}
         self._result = result
         self._looked_at = looked_at
 
@@ -142,7 +144,12 @@ class _Adopter:
         pods = pods_of(agents, self._firsts)
         if len(pods) != cluster["ipu_link_domains"]:
             return "its agents are not the IPU-Machines of declared pods, one pod an IPU-Link domain"
-        entry = {"controller": self._controller, "pods": list(pods), "topology": cluster["topology"]}
+        entry = {
+            **_besides(self._earlier_clusters.get(name, {}), CLUSTER_KEYS),
+            "controller": self._controller,
+            "pods": list(pods),
+            "topology": cluster["topology"],
+        }
         if len(pods) > 1:
             entry["looped"] = cluster["looped"]
         there = self._result.document
@@ -188,12 +195,13 @@ class _Adopter:
         users = [
             user for user, fields in self._held[USER].items() if name in fields["allocations"] and _is_of(vpods, fields)
         ]
-        earlier = self._earlier_vpods.get(name, {})
+        earlier, agents = self._earlier_vpods.get(name, {}), list(allocation["agents"])
         return {
             **_besides(earlier, RESERVATION_KEYS if earlier.get("controller") == DEDICATED else VPOD_KEYS),
             "cluster": allocation["cluster"],
             "ipus": allocation["size"],
-            "ipu_machines": list(allocation["agents"]),
+            # Nobody can be pinned to what is out of order.
+            **({"ipu_machines": agents} if self._excluded.isdisjoint(agents) else {}),
             **({"users": users} if users else {}),
         }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.filter.pods import problems_of, unmade_clusters_of
 from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._pod.degraded import degraded
 from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
@@ -138,7 +139,18 @@ def test_a_vpod_that_is_no_row_shrinks_to_what_it_has() -> None:
 
 
 def test_agents_that_pods_yml_does_not_know_stay() -> None:
-    assert placed(document(alice={"ipus": 8}), alice=["ag.13.01", "ag.13.02"]) == {"alice": ["ag.13.01", "ag.13.02"]}
+    words = document(alice={"ipus": 8, "poplar_servers": ["p1-poplar1"]})
+    assert placed(words, alice=["ag.13.01", "ag.13.02"]) == {"alice": ["ag.13.01", "ag.13.02"]}
+
+
+def test_what_lies_on_a_controller_that_is_not_managed_stays_whatever_is_declared_of_it() -> None:
+    words = document(alice={"ipus": 16}, bob={"ipus": 4, "ipu_machines": machines(9, 9)})
+    words["pods"]["p1"].update(managed=["switch"], excluded=["p1-ipum1"])
+    there = {"alice": machines(1, 2), "bob": machines(9, 9)}
+    assert placed(words, **there) == there
+    assert refused(words, **{**there, "bob": machines(8, 8)}) == [
+        "vpods.bob.ipu_machines: its allocation on v has p1-ipum8 and cannot be moved from here; pin these"
+    ]
 
 
 def test_an_allocation_that_is_no_block_stays() -> None:
@@ -156,21 +168,6 @@ def test_another_cluster_is_another_block() -> None:
 
 # What can be said without a controller.
 STATIC = [
-    (
-        {"ipus": 8, "ipu_machines": machines(2, 3)},
-        "vpods.alice.ipu_machines: p1-ipum2..3 are no block of clusters.c; one of 2 starts at a multiple of 2 in a "
-        "pod, for example p1-ipum1..2",
-    ),
-    (
-        {"ipus": 8, "ipu_machines": ["p1-ipum16", "p2-ipum1"]},
-        "vpods.alice.ipu_machines: p1-ipum16, p2-ipum1 are no block of clusters.c; one of 2 starts at a multiple of 2 "
-        "in a pod, for example p1-ipum15..16",
-    ),
-    (
-        {"ipus": 64, "ipu_machines": [*machines(9, 16), *machines(1, 8, 2)]},
-        "vpods.alice.ipu_machines: p1-ipum9..16, p2-ipum1..8 are no block of clusters.c; one of 16 is whole pods in a "
-        "row, for example p1-ipum1..16",
-    ),
     (
         {"ipus": 4, "ipu_machines": ["p2-ipum7"]},
         "vpods.alice.ipu_machines: 'p2-ipum7' is out of order by pods.p2.excluded; pin others, or take it from there",
@@ -223,6 +220,27 @@ def test_one_sentence_without_a_controller(vpod: dict[str, Any], said: str) -> N
     with pytest.raises(DeclarationError) as caught:
         parse_declaration(words)
     assert [problem for problem in caught.value.problems if problem.startswith(said)]
+
+
+@pytest.mark.parametrize(
+    ("pins", "said"),
+    [
+        (machines(2, 3), "p1-ipum2..3 are no aligned block of clusters.c; pin one, for example p1-ipum1..2"),
+        (
+            ["p1-ipum16", "p2-ipum1"],
+            "p1-ipum16, p2-ipum1 are no aligned block of clusters.c; pin one, for example p1-ipum15..16",
+        ),
+        (
+            [*machines(9, 16), *machines(1, 8, 2)],
+            "p1-ipum9..16, p2-ipum1..8 are no aligned block of clusters.c; pin one, for example p1-ipum1..16",
+        ),
+    ],
+)
+def test_pins_are_a_block_unless_they_have_an_allocation(pins: list[str], said: str) -> None:
+    words = document(2, alice={"ipus": 4 * len(pins), "ipu_machines": pins})
+    assert refused(words) == [f"vpods.alice.ipu_machines: {said}"]
+    assert problems_of(words) == [f"vpods.alice.ipu_machines: {said}"]
+    assert placed(words, alice=pins) == {"alice": pins}
 
 
 def test_a_machine_of_another_pod_cannot_be_excluded_here() -> None:
@@ -287,7 +305,7 @@ def test_one_dead_machine_does_not_stop_the_others() -> None:
     assert placement == {"alice": machines(1, 16)}
     assert degraded(declaration, placement) == [
         "p1-ipum7 is excluded",
-        "vPOD alice stays on p1-ipum7, as no other block of 64 IPUs is free; its partitions are left as they are",
+        "vPOD alice has p1-ipum7 and finds no other block; its partitions are left as they are",
     ]
     wanted = desired(declaration, placement)
     assert wanted["degraded"] == degraded(declaration, placement)
@@ -330,3 +348,14 @@ def test_a_vpod_beside_a_dead_machine_is_whole() -> None:
 def test_a_new_vpod_on_dead_machines_is_refused() -> None:
     (problem,) = refused(excluding(document(alice={"ipus": 64}), "p1-ipum7"))
     assert "on p1-ipum1..16, p1-ipum7 (pods.p1.excluded) is in the way" in problem
+
+
+def test_a_cluster_is_made_with_all_its_machines_or_not_at_all() -> None:
+    words = excluding(document(), "p1-ipum7")
+    read = {"preflight_allocations": {}, "preflight_controller": {"agents": {key: {} for key in machines(1, 16)}}}
+    assert unmade_clusters_of(words, {HOST: read}, [HOST]) == []
+    assert unmade_clusters_of(words, {HOST: {}}, [HOST]) == []
+    assert unmade_clusters_of(words, {HOST: {**read, "preflight_controller": {"skipped": True}}}, [HOST]) == [
+        "pods.p1.excluded: p1-ipum7 is no agent of the controller on v yet, and clusters.c cannot be made without it, "
+        "as its links and blocks count all IPU-Machines; repair it first, or leave p1 out of clusters.c.pods"
+    ]

@@ -119,6 +119,25 @@ def test_what_is_said_of_a_switch_that_was_not_read_is_kept() -> None:
     assert adoption.document["vpods"]["t1"]["vlan"] == 101
 
 
+def test_a_server_of_another_rack_in_a_tenants_vlan_shows_that_the_racks_are_joined() -> None:
+    there = document(2)
+    there["clusters"] = {"c1": {"controller": "v", "pods": ["p1", "p2"]}}
+    del there["vpods"]["t2"]
+    trunk = "interface Ethernet25/1\n   switchport mode trunk\n   switchport trunk native vlan 101\n"
+    adoption = adopted(there, {"p1-tor": switch({}, config=TENANT), "p2-tor": switch({}, config=trunk)})
+    assert adoption.document["vpods"]["t1"]["poplar_servers"] == ["p2-poplar1"]
+    assert adoption.document["clusters"]["c1"]["spine"] is True
+    near = adopted(there, {"p1-tor": switch({}, config=TENANT + trunk), "p2-tor": switch({})})
+    assert "spine" not in near.document["clusters"]["c1"]
+
+
+def test_a_tenant_on_machines_that_are_no_block_is_one_all_the_same() -> None:
+    there = document()
+    there["vpods"]["t1"].update(ipus=8, ipu_machines=["p1-ipum2", "p1-ipum3"])
+    config = TENANT.replace("9/1", "10/1") + "interface Ethernet11/1\n   switchport access vlan 101\n"
+    assert adopted(there, {"p1-tor": switch({}, config=config)}).document["vpods"]["t1"]["vlan"] == 101
+
+
 def test_a_free_server_in_a_tenants_vlan_is_the_tenants() -> None:
     trunk = "interface Ethernet25/1\n   switchport mode trunk\n   switchport trunk native vlan 101\n"
     adoption = adopted(document(), {"p1-tor": switch({}, config=TENANT + trunk)})

@@ -54,3 +54,21 @@ def test_a_rack_that_two_controllers_have_is_that_of_the_first() -> None:
 def test_a_cluster_of_two_racks_is_recognised_in_its_order() -> None:
     found = adopted(DOCUMENT, {"p1-poplar1": held(2, 1), "p2-poplar1": {}})
     assert found.document["clusters"]["rack"]["pods"] == ["p2", "p1"]
+
+
+def test_what_the_controller_does_not_know_of_a_cluster_is_kept() -> None:
+    there = {**DOCUMENT, "clusters": {"rack": {"controller": "v1", "pods": ["p1"], "looped": True, "spine": True}}}
+    found = adopted({**there, "vpods": {}}, {"p1-poplar1": held(1)})
+    assert found.document["clusters"]["rack"] == {
+        "controller": "v1",
+        "pods": ["p1"],
+        "topology": "torus",
+        "spine": True,
+    }
+
+
+def test_a_vpod_on_a_machine_that_is_excluded_is_not_pinned() -> None:
+    there = {**DOCUMENT, "pods": {**DOCUMENT["pods"], "p1": {**DOCUMENT["pods"]["p1"], "excluded": ["p1-ipum1"]}}}
+    found = adopted(there, {"p1-poplar1": held(1)})
+    assert found.document["vpods"]["of_rack"] == {"cluster": "rack", "ipus": 4}
+    assert found.document["pods"]["p1"]["excluded"] == ["p1-ipum1"]
