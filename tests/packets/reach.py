@@ -160,6 +160,6 @@ def _number(data: bytes, mark: bytes) -> int | None:
 
 
 def _checksum(message: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(message) // 2}H", message))
+    total: int = sum(struct.unpack(f"!{len(message) // 2}H", message))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping, Tuple
 
+from .managed import manages_controller
 from .model import ControllerPorts, Declaration, Vpod
 
 Finding = Tuple[str, str]
@@ -62,6 +63,12 @@ def _of_vpod(declaration: Declaration, vpod: Vpod, ports: dict[tuple[str, int], 
     controller = declaration.controllers.get(cluster.controller) if cluster else None
     if controller is None:
         return
+    if not manages_controller(declaration, controller):
+        yield (
+            f"vpods.{vpod.name}.controller",
+            f"the controller on {controller.host_name} is not managed, and so none is made beside it; say shared, or "
+            "add controller to `managed` of its pods",
+        )
     for key in ("user", "admin", "metrics"):
         here, port = f"{path}.{key}", getattr(vpod.ports, key)
         there = ports.setdefault((controller.host_name, port), here)

@@ -55,6 +55,10 @@ def lowering(
             for vlan in rest["tor_switches"][switch]["vlans"]
             if vlan.get("state") == ABSENT and vlan["vlan_id"] in vlans
         ]
+        # Nobody can wake a machine in the VLAN in which it rests, so it may be silent there.
+        options["wakers"] = {}
+        ports = {port["name"] for port in options["ports"]}
+        options["cables"] = [cable for cable in options["cables"] if cable["port"] in ports]
     return {
         "tor_switches": switches,
         "poplar_servers": {name: rest["poplar_servers"][name] for name in servers},

@@ -70,7 +70,7 @@ def build_switches(floor: Floor, state: StateDirectory) -> None:
         command = ["ovs-vsctl", f"--db={database(state)}", "--timeout=30", "--may-exist", "add-br", switch.bridge]
         command += ["--", "set", "bridge", switch.bridge, "datapath_type=netdev", "fail-mode=standalone"]
         existing = _ports(switch, state)
-        for port in (*switch.ports, *switch.uplinks):
+        for port in switch.cabled:
             if port.link not in existing:
                 command += ["--", "add-port", switch.bridge, port.link]
                 command += ["--", "set", "port", port.link, f"external_ids:eos_port={port.name}"]

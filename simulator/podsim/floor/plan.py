@@ -114,6 +114,11 @@ class SwitchPlan:
     uplinks: tuple[UplinkPort, ...]
 
     @property
+    def cabled(self) -> tuple[SwitchPort | UplinkPort, ...]:
+        """All front-panel ports with a cable."""
+        return (*self.ports, *self.uplinks)
+
+    @property
     def namespace(self) -> str:
         """The network namespace of its control plane, so that its SSH port is not the host's."""
         return f"{NAMESPACE_PREFIX}.{self.bridge}"

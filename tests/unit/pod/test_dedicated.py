@@ -155,6 +155,15 @@ def test_a_port_that_another_controller_of_the_host_has_is_refused(key: str, por
     ]
 
 
+def test_beside_a_controller_that_is_not_managed_none_is_made() -> None:
+    said = document(alice=ALICE)
+    said["pods"]["p"]["managed"] = ["switch", "servers"]
+    assert problems(said) == [
+        f"vpods.alice.controller: the controller on {HOST} is not managed, and so none is made beside it; say shared, "
+        "or add controller to `managed` of its pods"
+    ]
+
+
 def test_two_controllers_of_clusters_on_one_host_are_refused() -> None:
     said = document()
     said["controllers"]["w"] = {"host": HOST, "user_port": 8190, "admin_port": 8191}

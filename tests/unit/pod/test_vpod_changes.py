@@ -156,3 +156,9 @@ def test_a_canary_that_is_settled_is_no_canary_any_more() -> None:
     plan = planned(vpods, there, tor={"canary": ["p-ipum1", "p-ipum5"]})
     assert plan["lowering"]["tor_switches"]["p-tor"]["canary"] == ["Ethernet9/1"]
     assert plan["desired"]["tor_switches"]["p-tor"]["canary"] == ["Ethernet13/1"]
+
+
+def test_nobody_is_asked_to_wake_what_goes_to_rest_and_nobody_else_is_expected_to_be_silent() -> None:
+    switch = planned({"alice": GONE}, held(alice=machines(1, 4)))["lowering"]["tor_switches"]["p-tor"]
+    assert switch["wakers"] == {}
+    assert {cable["port"] for cable in switch["cables"]} == {f"Ethernet{n}/1" for n in (*range(9, 13), 25)}

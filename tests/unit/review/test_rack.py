@@ -18,6 +18,7 @@ def test_machines_stand_in_the_order_of_their_numbers_with_port_vlan_and_vpod() 
         "ports": ["Ethernet13/1"],
         "vlan": 102,
         "vpod": "bob-pod001",
+        "excluded": False,
     }
     assert (machines[8]["vlan"], machines[8]["vpod"]) == (99, None)
 
