@@ -22,6 +22,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._pod.lowering import lower
 from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration, Vpod
 from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place, unknown_places
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.module_utils._pod.tenant_vlans import without_former_vlans
 from ansible_collections.ipu.pod.plugins.module_utils._pod.vpod_changes import vpod_changes
 from ansible_collections.ipu.pod.plugins.module_utils._pod.vpod_devices import of_vpods, only_declared
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
@@ -43,10 +44,11 @@ def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None) -> dict[
         raise AnsibleFilterError("; ".join(error.problems)) from None
     changes = vpod_changes(parsed, allocations, placement)
     wanted = desired(parsed, placement)
+    wanted["tor_switches"] = without_former_vlans(parsed, wanted["tor_switches"], seen)
     if only is not None:
         changes = {name: change for name, change in changes.items() if name in only}
         wanted = of_vpods(wanted, parsed, changes, strays(parsed, wanted, seen, only))
-    lowered = lowering(parsed, changes, placement, wanted, held)
+    lowered = lowering(parsed, changes, placement, wanted, held, seen)
     return {
         "changes": {
             name: {**asdict(change), "words": str(change), "goes_down": change.goes_down}
@@ -55,6 +57,7 @@ def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None) -> dict[
         "interruptions": [asdict(one) for one in interruptions(parsed, changes, wanted, held, seen)],
         "lowering": lowered,
         "settled": settled_servers(wanted, lowered),
+        "wanted": wanted,
         "desired": raised(wanted, lowered),
     }
 

@@ -14,6 +14,7 @@ from .._plan.steps import changed_fields, reason_for
 from .desired import desired
 from .model import ABSENT, Declaration
 from .placement import Placement
+from .tenant_vlans import vlan_name, without_former_vlans
 from .vpod_changes import KEEP, REMOVE, VpodChange, without
 from .vpod_devices import Desired, Options, of_devices
 
@@ -28,6 +29,7 @@ def lowering(
     placement: Placement,
     wanted: Desired,
     held: Held,
+    seen: Mapping[str, Mapping[str, Any]],
 ) -> Desired:
     """What the devices concerned, and only they, should be before the vPODs come up.
 
@@ -37,6 +39,7 @@ def lowering(
         placement: where all of them are to lie.
         wanted: the desired state in the end.
         held: what the controllers hold now; those that were not read are missing.
+        seen: switch to what tor_info has returned; likewise.
 
     Returns:
         ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
@@ -46,14 +49,14 @@ def lowering(
     down = [change for change in changes.values() if change.goes_down]
     gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
     servers = {server for vpod in gone for server in vpod.poplar_servers}
-    rest = _at_rest(declaration, changes, placement) if down else wanted
+    rest = _at_rest(declaration, changes, placement, seen) if down else wanted
     switches = of_devices(declaration, rest["tor_switches"], {*servers, *_leaving(down)})
-    vlans = {vpod.vlan for vpod in gone}
+    names = {vlan_name(vpod) for vpod in gone}
     for switch, options in switches.items():
         options["vlans"] += [
             vlan
             for vlan in rest["tor_switches"][switch]["vlans"]
-            if vlan.get("state") == ABSENT and vlan["vlan_id"] in vlans
+            if vlan.get("state") == ABSENT and vlan["name"] in names
         ]
         # Nobody can wake a machine in the VLAN in which it rests, so it may be silent there.
         options["wakers"] = {}
@@ -132,10 +135,16 @@ def _leaving(down: list[VpodChange]) -> set[str]:
     return {machine for change in down for machine in change.leaving}
 
 
-def _at_rest(declaration: Declaration, changes: Mapping[str, VpodChange], placement: Placement) -> Desired:
+def _at_rest(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    placement: Placement,
+    seen: Mapping[str, Mapping[str, Any]],
+) -> Desired:
     """The desired state with those vPODs alone that stay as they are."""
     changing = {name: change for name, change in changes.items() if change.kind != KEEP}
-    return desired(without(declaration, changing), placement)
+    rest = desired(without(declaration, changing), placement)
+    return {**rest, "tor_switches": without_former_vlans(declaration, rest["tor_switches"], seen)}
 
 
 def _entities(

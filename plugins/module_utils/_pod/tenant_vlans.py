@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Collection, Dict, Mapping
 
 from .._tor.spelling import TRUNK, vlan_ids, vlan_ranges
+from .devices import POPLAR_SERVER, devices_of, ports_of
 from .model import ABSENT, Declaration, Pod, Vpod
 from .switches import RNIC_OF_SERVER
 from .tor_places import Place
@@ -46,3 +47,43 @@ def keep_apart(ports: Mapping[str, Options], places: Mapping[str, Place], near: 
         others = vlans - vlan_ids(port.get("allowed_vlans") or [])
         if port.get("mode") == TRUNK and others:
             port["not_allowed_vlans"] = vlan_ranges(others)
+
+
+def without_former_vlans(
+    declaration: Declaration, switches: Mapping[str, Options], seen: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Options]:
+    """The options of ToR switches, which also take away the VLANs that vPODs had before they got the declared ones.
+
+    Args:
+        declaration: what is wanted.
+        switches: the options.
+        seen: switch to what tor_info has returned; those that were not read are missing.
+    """
+    names = {vlan_name(vpod) for vpod in (*declaration.absent.values(), *declaration.vpods.values())}
+    servers: dict[str, set[str]] = {}
+    for device in devices_of(declaration).values():
+        if device.kind == POPLAR_SERVER:
+            servers.setdefault(device.facts["switch"], set()).update(ports_of(device))
+    found = {}
+    for switch, options in switches.items():
+        declared = {vlan["vlan_id"] for vlan in options["vlans"]}
+        former = {
+            vlan["vlan_id"]: vlan["name"]
+            for vlan in seen.get(switch, {}).get("vlans", ())
+            if vlan.get("name") in names and vlan["vlan_id"] not in declared
+        }
+        found[switch] = _without(options, former, servers.get(switch, set())) if former else options
+    return found
+
+
+def _without(options: Options, former: Mapping[int, str], servers: Collection[str]) -> Options:
+    """The options of one switch, with these VLANs absent and off the trunks of its Poplar servers."""
+    channels = {f"Port-Channel{port['channel_group']}" for port in options["ports"] if port.get("channel_group")}
+    ports = [
+        {**port, "not_allowed_vlans": vlan_ranges({*former, *vlan_ids(port.get("not_allowed_vlans") or [])})}
+        if port.get("mode") == TRUNK and port["name"] in {*servers, *channels}
+        else port
+        for port in options["ports"]
+    ]
+    gone = [{"vlan_id": vlan, "name": name, "state": ABSENT} for vlan, name in former.items()]
+    return {**options, "ports": ports, "vlans": [*options["vlans"], *gone]}

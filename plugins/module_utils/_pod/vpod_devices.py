@@ -10,6 +10,7 @@ from typing import Any, Collection, Dict, Mapping
 from .._tor.spelling import vlan_ids
 from .devices import devices_of, ports_of
 from .model import ABSENT, Declaration, Vpod
+from .tenant_vlans import vlan_name
 from .vpod_changes import VpodChange
 
 Options = Dict[str, Any]
@@ -49,12 +50,12 @@ def of_vpods(
     hosts = {declaration.controller_of(vpod).host_name for vpod in vpods}
     machines = {name for change in changes.values() for name in (*change.before, *change.after)}
     switches = of_devices(declaration, desired["tor_switches"], servers | machines)
-    gone = {vpod.vlan for vpod in vpods}
+    gone = {vlan_name(vpod) for vpod in vpods}
     for switch, options in switches.items():
         options["vlans"] += [
             vlan
             for vlan in desired["tor_switches"][switch]["vlans"]
-            if vlan.get("state") == ABSENT and vlan["vlan_id"] in gone
+            if vlan.get("state") == ABSENT and vlan["name"] in gone
         ]
         options["wakers"] = {name: waker for name, waker in options["wakers"].items() if name in servers}
     return {

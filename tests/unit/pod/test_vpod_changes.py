@@ -162,3 +162,36 @@ def test_nobody_is_asked_to_wake_what_goes_to_rest_and_nobody_else_is_expected_t
     switch = planned({"alice": GONE}, held(alice=machines(1, 4)))["lowering"]["tor_switches"]["p-tor"]
     assert switch["wakers"] == {}
     assert {cable["port"] for cable in switch["cables"]} == {f"Ethernet{n}/1" for n in (*range(9, 13), 25)}
+
+
+def test_a_vpod_that_gets_another_vlan_leaves_the_former_one() -> None:
+    on_switch = seen(_9=(101, "vpod-alice"), _25=(101, "vpod-alice"), _13=(102, "vpod-bob"))
+    vpods = {"alice": {**ALICE, "vlan": 111}, "bob": BOB}
+    there = held(alice=machines(1, 4), bob=machines(5, 6))
+    for only in (None, ["alice"]):
+        switch = planned(vpods, there, on_switch, only)["desired"]["tor_switches"]["p-tor"]
+        vlans = {vlan["vlan_id"]: vlan.get("state") for vlan in switch["vlans"]}
+        assert (vlans[101], vlans[111]) == ("absent", None)
+        assert vlans.get(102) is None
+        (server,) = (port for port in switch["ports"] if port["name"] == "Ethernet25/1")
+        assert server["not_allowed_vlans"] == ["101-102"]
+
+
+def test_before_anything_is_touched_the_whole_desired_state_is_known() -> None:
+    plan = planned({"alice": GONE}, held(alice=machines(1, 4)))
+    assert ports(plan["wanted"]["tor_switches"]["p-tor"])["Ethernet25/1"] == 999
+    assert "Ethernet25/1" not in ports(plan["desired"]["tor_switches"]["p-tor"])
+
+
+def test_a_former_vlan_on_the_switch_leaves_nothing_to_do_twice() -> None:
+    on_switch = seen(_25=(101, "vpod-alice"), _32=(91, "vpod-bob"))
+    plan = planned({"alice": GONE, "bob": BOB}, held(alice=machines(1, 4), bob=machines(5, 6)), on_switch)
+    (server,) = (port for port in plan["lowering"]["tor_switches"]["p-tor"]["ports"] if port["name"] == "Ethernet25/1")
+    assert server["not_allowed_vlans"] == ["91", "101-102"]
+    assert "Ethernet25/1" not in ports(plan["desired"]["tor_switches"]["p-tor"])
+
+
+def test_a_vpod_that_goes_takes_its_former_vlan_with_it() -> None:
+    plan = planned({"alice": GONE}, held(alice=machines(1, 4)), seen(_25=(101, "vpod-alice"), _32=(91, "vpod-alice")))
+    gone = [vlan["vlan_id"] for vlan in plan["lowering"]["tor_switches"]["p-tor"]["vlans"] if "state" in vlan]
+    assert gone == [101, 91]
