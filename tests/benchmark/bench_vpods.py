@@ -48,15 +48,15 @@ class Tenants:
     """The running pod and the tenants that are declared on it; the n-th has the VLAN 200 + n."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._state = folder / "podsim"
+        self._inventory, self._state = folder / "inventory", folder / "podsim"
         self._vpods: dict[str, Any] = {}
-        (folder / "group_vars").symlink_to(FLOOR / "group_vars")
+        self._inventory.mkdir()
+        (self._inventory / "group_vars").symlink_to(FLOOR / "group_vars")
 
     @property
     def pods_file(self) -> Path:
         """The declaration."""
-        return self._folder / "pods.yml"
+        return self._inventory / "pods.yml"
 
     def declare(self, number: int, *servers: str) -> str:
         """One tenant more; their name."""
@@ -75,14 +75,17 @@ class Tenants:
     def play(self, playbook: str, *only: str) -> None:
         """Run a playbook for all vPODs, or for some."""
         words = json.dumps({"podsim_state": str(self._state), **({"vpods_only": only} if only else {})})
-        _run(f"{PROGRAMS}/ansible-playbook", "-i", str(self._folder), f"playbooks/{playbook}.yml", "-e", words)
+        _run(f"{PROGRAMS}/ansible-playbook", "-i", str(self._inventory), f"playbooks/{playbook}.yml", "-e", words)
 
     def cost(self, name: str) -> Cost:
         """What making one of them costs."""
         before, started = self._asked(), _processor_seconds()
         self.play("vpods", name)
         seconds, after = _processor_seconds() - started, self._asked()
-        return Cost(seconds, after[0] - before[0], after[1] - before[1])
+        cost = Cost(seconds, after[0] - before[0], after[1] - before[1])
+        if not (cost.switch_requests and cost.controller_requests):
+            raise RuntimeError(f"{name}: the switch or the controller was not asked anything: {cost}")
+        return cost
 
     def count_the_controllers_requests(self) -> None:
         """Have the controller note what it is asked; otherwise it is as the role left it."""
