@@ -109,7 +109,7 @@ sanity: artefact ## ansible-test sanity on the artefact
 
 .PHONY: contract
 contract: setup ## The clients against the simulator, independent clients against the simulator
-	@python -m pytest tests/contract
+	@python -m pytest --numprocesses 2 --dist loadfile tests/contract
 
 .PHONY: integration
 integration: setup ## site.yml on the simulated pod: check against apply, refusals

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import time
@@ -24,6 +23,7 @@ import pytest
 import testinfra
 
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.processes import kill_with_all_below
 from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_vms"
@@ -59,12 +59,7 @@ class Play:
 
     def kill(self) -> None:
         """As if the control node had lost its power; what it has started on the server goes on."""
-        family = [self.process.pid]
-        # Ansible's workers are in sessions of their own, and outlive their parent.
-        for process in family:
-            family += map(int, Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split())
-        for process in family:
-            os.kill(process, signal.SIGKILL)
+        kill_with_all_below(self.process)
         self.process.communicate()
 
 

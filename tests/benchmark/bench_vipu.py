@@ -12,7 +12,6 @@ import contextlib
 import io
 import json
 import os
-import socket
 import socketserver
 import subprocess
 import sys
@@ -32,7 +31,8 @@ from podsim.vipu import agent, cli, machine
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
-HOST = "127.0.0.1"
+
+sys.path.insert(0, str(ROOT))
 
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
@@ -40,6 +40,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import conv
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
+from tests.loopback import HOST, free_port
 
 # The vendor's vipu-admin is a compiled program that starts in milliseconds; the simulated one is a Python program that
 # does not. So that the figures are not about that, both sides call this: it hands its arguments to a running process.
@@ -79,17 +80,6 @@ class Handler(socketserver.StreamRequestHandler):
         with self.lock, contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             code = cli.admin_main(arguments)
         self.wfile.write(f"{code}\0{output.getvalue()}\0{errors.getvalue()}".encode())
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind((HOST, 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def pod64(ports: list[int]) -> Declared:
@@ -207,7 +197,7 @@ def floor() -> Iterator[Floor]:
     """A controller and its agents on loopback."""
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        user_port, admin_port, *agent_ports = free_ports(18)
+        user_port, admin_port, *agent_ports = (free_port() for _ in range(18))
         for number, port in enumerate(agent_ports, 1):
             facts = machine.facts(f"pod001-ipum{number}", "1.18.0", f"10.5.1.{number}", 2112)
             server = agent.start(f"{HOST}:{port}", lambda facts=facts: facts)

@@ -200,7 +200,6 @@ def begin_play(
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
-        start_new_session=True,
     )
 
 

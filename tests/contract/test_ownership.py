@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from tests.processes import kill_with_all_below
 
 from .tor_playbooks import PROGRAMS, ROOT, Tor, running_tor
 
@@ -173,11 +174,9 @@ def test_a_dry_run_takes_no_lock_and_leaves_no_record(site: Site) -> None:
 
 def started(site: Site, pod: str) -> subprocess.Popen[str]:
     """A run that holds a pod, and works on it for as long as it lives."""
-    blue, lock = site.switches["blue"], site.lock(pod)
+    blue = site.switches["blue"]
     playbook = site.directory / "long.yml"
-    # Its worker outlives a main process that is killed, but not its own work.
-    work = "tail --pid={{ (lookup('ansible.builtin.file', lock) | from_json).process }} -f /dev/null"
-    task = {"name": "Work", "ansible.builtin.command": work, "delegate_to": "localhost", "vars": {"lock": str(lock)}}
+    task = {"name": "Work", "ansible.builtin.command": "sleep infinity", "delegate_to": "localhost"}
     playbook.write_text(
         yaml.safe_dump(
             [
@@ -192,7 +191,6 @@ def started(site: Site, pod: str) -> subprocess.Popen[str]:
         cwd=site.directory,
         env={**environment, "ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg"},
         stdout=subprocess.DEVNULL,
-        start_new_session=True,
         text=True,
     )
     while not (site.directory / "state" / "runs.jsonl").exists():
@@ -206,14 +204,7 @@ def at_work(site: Site) -> Iterator[subprocess.Popen[str]]:
     """A run that holds blue."""
     process = started(site, "blue")
     yield process
-    kill(process)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """End it and all that it started, without a word to them."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_with_all_below(process)
 
 
 def test_a_second_run_is_told_who_the_first_one_is_and_touches_nothing(
@@ -245,7 +236,7 @@ def test_a_dry_run_says_who_is_at_work(site: Site, at_work: subprocess.Popen[str
 
 
 def test_the_lock_of_a_killed_run_is_taken_over_with_a_warning(site: Site, at_work: subprocess.Popen[str]) -> None:
-    kill(at_work)
+    kill_with_all_below(at_work)
     done = site.run("--limit", "blue")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"(process {at_work.pid}, long.yml)" in done.stderr + done.stdout

@@ -7,8 +7,6 @@ What the container's kernel has no devices for (VLANs, bonds) is not shown here.
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 
@@ -17,6 +15,7 @@ import pytest
 from podsim.floor.image import NAME
 from tests.contract.container_server import ContainerServer, podman_in, skip_without_podman
 from tests.contract.rnic_play import STATE, begin_change, cut_off, result_of, traces
+from tests.processes import kill_with_all_below
 
 FILE = "/etc/systemd/network/50-ipu-rnic0.network"
 OLD, NEW = (9000, ["10.5.1.101"]), (4200, ["10.5.1.102"])
@@ -127,7 +126,7 @@ def test_a_reboot_while_the_control_node_is_dead(configured: ContainerServer) ->
     file = configured.sh(f"cat {FILE}")
     run = begin_change(configured, 4200, "10.5.1.102/16")
     configured.until(f"[ -e {STATE}/armed ]")
-    os.killpg(run.pid, signal.SIGKILL)
+    kill_with_all_below(run)
     run.communicate()
     configured.until(f"grep -q MTUBytes=4200 {FILE}")
     configured.reboot()

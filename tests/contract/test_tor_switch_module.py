@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import REFERENCE
+from tests.loopback import free_port
 
 from .tor_playbooks import Tor, running_tor
 
@@ -30,13 +30,6 @@ def task(**options: Any) -> dict[str, Any]:
 def results(tor: Tor, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
     ran = tor.tasks([{"hosts": "tor_switches", "gather_facts": False, "tasks": list(tasks)}])
     return [hosts["p-tor"] for hosts in ran if "p-tor" in hosts]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 @pytest.mark.parametrize("connection", ["httpapi", "network_cli"])

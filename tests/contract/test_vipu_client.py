@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,28 +19,12 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controlle
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED
+from tests.loopback import HOST, free_port, started
 
 PROGRAMS = Path(sys.executable).parent
-HOST = "127.0.0.1"
 AGENTS = [f"pod001-ipum{number}" for number in range(1, 5)]
 
 Declared = dict[str, list[dict[str, Any]]]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-def started(argv: list[str], directory: Path, port: int) -> subprocess.Popen[bytes]:
-    """A program that accepts connections on ``port``."""
-    process = subprocess.Popen(argv, cwd=directory, stdout=subprocess.DEVNULL)
-    while process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex((HOST, port)) == 0:
-                return process
-    pytest.fail(f"{argv[0]} ended with {process.returncode} instead of listening")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,25 +23,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.credentials import C
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ADMIN, USERS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, PARTITION
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.user_service import UserService, connect
+from tests.loopback import HOST, free_port, started
 
 PROGRAMS = Path(sys.executable).parent
-HOST = "127.0.0.1"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-def started(argv: list[str], directory: Path, port: int) -> subprocess.Popen[bytes]:
-    """A program that accepts connections on ``port``."""
-    process = subprocess.Popen(argv, cwd=directory, stdout=subprocess.DEVNULL)
-    while process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex((HOST, port)) == 0:
-                return process
-    pytest.fail(f"{argv[0]} ended with {process.returncode} instead of listening")
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +15,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from tests.processes import kill_with_all_below
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
@@ -95,16 +95,13 @@ def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        start_new_session=True,
         text=True,
     )
     while "started" not in pod.inside("ctrl001", f"cat {LOCK} 2>/dev/null && tail -n 1 {RECORD}; true"):
         assert process.poll() is None
         time.sleep(0.2)
     yield process
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_with_all_below(process)
     assert process.stdout
     process.stdout.close()
 
@@ -126,8 +123,7 @@ def test_of_two_runs_at_once_one_is_refused_and_the_other_is_recorded(
 
 
 def test_the_lock_of_a_killed_run_is_taken_over(pod: Any, inventory: Path, at_work: subprocess.Popen[str]) -> None:
-    os.killpg(at_work.pid, signal.SIGKILL)
-    at_work.wait()
+    kill_with_all_below(at_work)
     code, said = pod.say("vpods", *OPTIONS, inventory=inventory)
     assert code == 0, said
     assert f"(process {at_work.pid}, site.yml)" in said

@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
+from .._cross.ends import PortEnd, gathered_port
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, ports_of
 from .._rnic.adoption import main_interface
 from .._rnic.declared import BOND, VLAN
-from .._tor.spelling import ACCESS, CHANNEL, EVERY_VLAN, TRUNK, vlan_ids
+from .._tor.spelling import CHANNEL, EVERY_VLAN
 
 Fields = Mapping[str, Any]
 
@@ -30,23 +31,9 @@ class Finding:
     remedy: str
 
 
-@dataclass(frozen=True)
-class Port:
-    """A port of a ToR as frames see it: where it is in a port channel, with the channel's settings.
-
-    Args:
-        name: for people, with its switch.
-        untagged: the VLAN of frames without a tag; None where there is none.
-        tagged: the VLANs of frames with one.
-        carries_every: whether that is every VLAN there is, which nobody has chosen.
-        mtu: in bytes; None where it is not known.
-    """
-
-    name: str
-    untagged: int | None
-    tagged: frozenset[int]
-    carries_every: bool
-    mtu: int | None
+def first_port_of(device: Device) -> str:
+    """The name of the port of a device's (first) RNIC; empty for none."""
+    return next(iter(ports_of(device)), "")
 
 
 class Rack:
@@ -77,26 +64,20 @@ class Rack:
             for fact in (device.name, device.facts["gateway_address"])
         }
 
-    def port(self, switch: str, name: str) -> Port | None:
-        """A port that was read; None for one that is not there, or does not switch."""
-        ports = self._ports.get(switch, {})
-        fields = ports.get(name, {})
-        if fields.get("channel_group"):
-            fields = ports.get(f"{CHANNEL}{fields['channel_group']}", {})
-        place = f"{name} of {switch}"
-        if fields.get("mode") == ACCESS:
-            return Port(place, fields["vlan"], frozenset(), False, fields.get("mtu"))
-        if fields.get("mode") == TRUNK:
-            carried = vlan_ids(fields["allowed_vlans"])
-            native = fields["native_vlan"] if fields["native_vlan"] in carried else None
-            every = list(fields["allowed_vlans"]) == EVERY_VLAN
-            return Port(place, native, carried - {fields["native_vlan"]}, every, fields.get("mtu"))
-        return None
+    def first_port(self, device: Device) -> PortEnd | None:
+        """The port of a device's (first) RNIC, as frames see it; None for one that was not read, or does not switch."""
+        name, switch = first_port_of(device), device.facts.get("switch", "")
+        if name not in self._ports.get(switch, {}):
+            return None
+        end = gathered_port(switch, self.switches[switch], name, has_profile=False)
+        return None if end.carried is None else end
 
-    def first_port(self, device: Device) -> Port | None:
-        """The port of a device's (first) RNIC."""
-        ports = ports_of(device)
-        return self.port(device.facts["switch"], ports[0]) if ports else None
+    def carries_every_vlan(self, device: Device) -> bool:
+        """Whether that port is a trunk that carries every VLAN there is, which nobody has chosen."""
+        fields = self._ports[device.facts["switch"]][first_port_of(device)]
+        channel = f"{CHANNEL}{fields.get('channel_group')}"
+        allowed = self._ports[device.facts["switch"]].get(channel, fields).get("allowed_vlans", ())
+        return list(allowed) == EVERY_VLAN
 
     def channels(self, switch: str) -> dict[str, list[str]]:
         """Port channel to its ports."""

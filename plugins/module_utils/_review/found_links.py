@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from typing import Any, Iterator, Mapping, Sequence
 
+from .._cross.agreement import mismatches
+from .._cross.ends import NicEnd, PortEnd, nic_end
 from .._pod.devices import TOR, Device, ports_of
 from .._pod.switches import QUARANTINE
-from .._rnic.declared import VLAN
 from .._tor.cabling import WRONG, check, declare_cables
 from .._tor.observed import Observed
 from .._tor.spelling import ACCESS, EVERY_VLAN, TRUNK, vlan_ids, vlan_ranges
-from .found import Fields, Finding, Port, Rack
+from .found import Fields, Finding, Rack
 
 DEFAULT_VLAN = 1
 # A switch's own, at which nobody is.
@@ -23,50 +24,37 @@ def link_findings(rack: Rack) -> Iterator[Finding]:
     """VLANs and MTU at the two ends of each server's cable."""
     for switch in rack.switches:
         links = [
-            (server, nic, port)
+            (server, nic_end(server.name, nic["name"], rack.interfaces(server.name)), nic, port)
             for server in rack.servers_at(switch)
             for nic, port in [(rack.rnic(server), rack.first_port(server))]
             if nic and port
         ]
-        usual = _usual([port for _server, _nic, port in links])
-        there = {vlan["vlan_id"] for vlan in rack.switches[switch].get("vlans", ())}
-        for server, nic, port in links:
-            yield from _link(server, nic, port, rack.interfaces(server.name), there - usual)
+        usual = _usual([port for _server, _end, _nic, port in links])
+        for server, end, nic, port in links:
+            for mismatch in mismatches(end, port):
+                remedy = mismatch.remedy[0].upper() + mismatch.remedy[1:]
+                yield Finding(server.name, " and ".join(mismatch.ends), f"{remedy}.")
+            if not rack.carries_every_vlan(server):
+                yield from _without_interface(server, end, nic, port, usual)
 
 
-def _usual(ports: Sequence[Port]) -> frozenset[int]:
+def _usual(ports: Sequence[PortEnd]) -> frozenset[int]:
     """The VLANs that the ports of all servers carry, whoever uses them there: storage, management."""
-    return frozenset.intersection(*(port.tagged for port in ports)) if len(ports) > 1 else frozenset()
+    return frozenset.intersection(*(port.carried or frozenset() for port in ports)) if len(ports) > 1 else frozenset()
 
 
-def _link(
-    server: Device, nic: Fields, port: Port, interfaces: Sequence[Fields], own_vlans: set[int]
+def _without_interface(
+    server: Device, end: NicEnd, nic: Fields, port: PortEnd, usual: frozenset[int]
 ) -> Iterator[Finding]:
-    above = {
-        each["vlan_id"]: each["name"] for each in interfaces if each["type"] == VLAN and each["parent"] == nic["name"]
-    }
+    """VLANs that a port carries with a tag, and no interface or virtual function of the server takes."""
     functions = {function["vlan"] for function in nic.get("virtual_functions", ())} - {0}
-    for vlan, name in sorted(above.items()):
-        if vlan not in port.tagged:
-            how = "without a tag" if vlan == port.untagged else "not at all"
-            yield Finding(
-                server.name,
-                f"{name} sends frames tagged with VLAN {vlan}, which {port.name} carries {how}",
-                f"Let the port carry VLAN {vlan} with its tag, or take {name} away.",
-            )
-    extra = set() if port.carries_every else (port.tagged & own_vlans) - above.keys() - functions
+    extra = (port.carried or frozenset()) - usual - set(end.tagged.values()) - functions
     if extra:
         vlans = f"VLAN {', '.join(vlan_ranges(extra))}"
         yield Finding(
             server.name,
-            f"{port.name} carries {vlans} with a tag, but {nic['name']} has no interface for that",
-            f"Take {vlans} from the port, or make the VLAN interface on {nic['name']}.",
-        )
-    if port.mtu is not None and nic.get("mtu", 0) > port.mtu:
-        yield Finding(
-            server.name,
-            f"{nic['name']} has MTU {nic['mtu']}, but {port.name} takes frames of at most {port.mtu} bytes",
-            f"Give the port an MTU of at least {nic['mtu']}, or {nic['name']} one of at most {port.mtu}.",
+            f"{port.name} carries {vlans} with a tag, but {end.name} has no interface for that",
+            f"Take {vlans} from the port, or make the VLAN interface on {end.name}.",
         )
 
 

@@ -19,6 +19,8 @@ from .server import Link, Server
 
 # The kernel's own for Ethernet, which a file need not say.
 _KERNEL_MTU = 1500
+# With this a NIC is a port of something after a restart.
+_PORT_OF = re.compile(r"^(Bond|Bridge|VRF|master|controller)=\S", re.MULTILINE)
 _DHCP = re.compile(r"^(DHCP=(yes|true|1|ipv4)|method=auto)\s*$", re.MULTILINE)
 
 
@@ -50,7 +52,7 @@ def is_lasting(server: Server, link: Link, backend: str) -> bool:
     """Whether a restart brings a NIC's running settings back, by the file that it is configured from."""
     path = server.claims.get(link.device, {}).get(backend, "")
     text = server.files.get(path) or server.used_texts.get(path)
-    if not text or link.master or not link.up or not _survives_a_restart(server, link, path):
+    if not text or link.master or _PORT_OF.search(text) or not link.up or not _survives_a_restart(server, link, path):
         return False
     # The language of the file is in its name.
     kept = (Networkd() if path.endswith(".network") else NetworkManager()).kept({path: text})

@@ -8,7 +8,6 @@ import contextlib
 import io
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,15 +23,9 @@ from podsim.vipu.controller import Durations
 from podsim.vipu.entities import Agent, Cluster, State
 from podsim.vipu.errors import Refused
 from podsim.vipu.storage import Storage
+from tests.loopback import HOST, free_port
 
 PROGRAMS = Path(sys.executable).parent
-HOST = "127.0.0.1"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from podsim.vipu import agent, machine
+from tests.loopback import HOST, free_port
 
 if TYPE_CHECKING:
     from conftest import Controller
@@ -26,7 +26,7 @@ class Shell:
 
     def __init__(self, controller: Controller) -> None:
         programs = str(Path(executable).parent)
-        self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "VIPU_CLI_API_HOST": "127.0.0.1"}
+        self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "VIPU_CLI_API_HOST": HOST}
         self.ports = {"vipu-admin": controller.admin_port, "vipu": controller.user_port}
 
     def run(self, line: str, program: str = "vipu-admin") -> subprocess.CompletedProcess[str]:
@@ -37,12 +37,6 @@ class Shell:
         done = self.run(line, program)
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ DOCUMENT: dict[str, Any] = {
     "controllers": {"v": {"address": "10.9.9.9"}},
 }
 MACHINES = [f"p-ipum{n}" for n in range(1, 17)]
+QOS: dict[str, Any] = {"profiles": [], "dscp_to_traffic_class": {}}
 Rack = dict[str, Any]
 
 
@@ -52,6 +53,7 @@ def orderly() -> Rack:
             "neighbours": {
                 f"Ethernet{n + 8}/1": [{"device": machine, "port": "eth0"}] for n, machine in enumerate(MACHINES, 1)
             },
+            "qos": QOS,
             "macs": {"Ethernet25/1": [{"mac": "04:3f:72:00:00:01", "vlan": 101}]},
             "vlan_members": {},
         },
@@ -200,13 +202,17 @@ PLANTED: list[tuple[Callable[[Rack], None], str, str]] = [
     (
         port_without_the_vlan,
         "p-poplar2",
-        "rnic0.300 sends frames tagged with VLAN 300, which Ethernet27/1 of p-tor car",
+        "p-poplar2 rnic0 (VLAN 300 with tag on rnic0.300) and p-tor Ethernet27/1 (carries no tags)",
     ),
-    (vlan_without_tag, "p-poplar2", "VLAN 300, which Ethernet27/1 of p-tor carries without a tag"),
-    (server_without_the_vlan, "p-poplar1", "Ethernet25/1 of p-tor carries VLAN 102 with a tag, but rnic0 has no int"),
-    (small_port, "p-poplar2", "rnic0 has MTU 9000, but Ethernet27/1 of p-tor takes frames of at most 1500 bytes"),
-    (small_channel, "p-poplar2", "rnic0 has MTU 9000, but Ethernet27/1 of p-tor takes frames of at most 4000 bytes"),
-    (allocation_across_vlans, "v", "alice of v lies across VLANs: Ethernet10/1 of p-tor (p-ipum2) in VLAN 102; all"),
+    (vlan_without_tag, "p-poplar2", "with tag on rnic0.300) and p-tor Ethernet27/1 (carries no tags, 300 without)"),
+    (
+        server_without_the_vlan,
+        "p-poplar1",
+        "p-tor Ethernet25/1 carries VLAN 102 with a tag, but p-poplar1 rnic0 has",
+    ),
+    (small_port, "p-poplar2", "p-poplar2 rnic0 (MTU 9000) and p-tor Ethernet27/1 (MTU 1500)"),
+    (small_channel, "p-poplar2", "p-poplar2 rnic0 (MTU 9000) and p-tor Ethernet27/1 (MTU 4000)"),
+    (allocation_across_vlans, "v", "alice of v lies across VLANs: p-tor Ethernet10/1 (p-ipum2) in VLAN 102; all"),
     (same_address_twice, "p-poplar1", "10.1.5.101 is claimed by rnic0 of p-poplar1 and by rnic0 of p-poplar2"),
     (address_of_a_gateway, "p-poplar2", "10.1.2.7 is claimed by rnic0.300 of p-poplar2 and by agent p-ipum7 at v"),
     (leased_to_another, "p-poplar2", "10.1.5.102 is claimed by rnic0 of p-poplar2 and by 0c:42:a1:00:09:09 by DHCP"),

@@ -91,6 +91,26 @@ def test_an_edit_of_theirs_that_is_not_in_force_is_their_business_first(meanwhil
         changed(server, [WANTED], check_mode=True)
 
 
+@pytest.mark.parametrize("line", ["Bond=bond0", "Bridge=br0", "VRF=red"])
+def test_what_would_be_a_port_after_a_restart_is_not_left(line: str) -> None:
+    """As after a bond that was deleted by hand: its files are still there."""
+    server = with_their_file()
+    server.files.write("/etc/systemd/network/20-site.network", File(THEIRS + line + "\n"))
+    assert lasting(client_of(server).survey()) == []
+    with pytest.raises(Refused, match=r"20-site\.network already configures rnic0 and would win; move it away"):
+        changed(server, [WANTED], check_mode=True)
+
+
+def test_a_profile_of_networkmanager_that_makes_a_port_is_not_left() -> None:
+    server = server_with("networkmanager")
+    path = "/etc/NetworkManager/system-connections/site.nmconnection"
+    server.files.write(path, File(KEYFILE + "address1=10.5.1.101/16\n", mode="0600"))
+    server.network_manager.boot()
+    port = KEYFILE.replace("[ethernet]", "master=bond0\nslave-type=bond\n[ethernet]")
+    server.files.write(path, File(port + "address1=10.5.1.101/16\n", mode="0600"))
+    assert lasting(client_of(server).survey()) == []
+
+
 def test_what_lies_below_run_does_not_survive_a_restart() -> None:
     server = with_their_file()
     path = "/run/systemd/network/90-site.network"

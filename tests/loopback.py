@@ -1,0 +1,42 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs of the tests that listen on the loopback interface."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HOST = "127.0.0.1"
+# Below the ports that outgoing connections get; tests that run side by side begin at different ones.
+FIRST, LAST, STEP = 10000, 29999, 101
+_candidates = itertools.cycle(range(FIRST, LAST + 1))
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on; each call gives another."""
+    while True:
+        port = FIRST + (next(_candidates) + os.getpid() * STEP) % (LAST + 1 - FIRST)
+        with socket.socket() as probe:
+            # As servers do; what is only being closed is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+        return port
+
+
+def started(argv: list[str], directory: Path, port: int) -> subprocess.Popen[bytes]:
+    """A program, once it accepts connections on a port."""
+    process = subprocess.Popen(argv, cwd=directory, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                return process
+    pytest.fail(f"{argv[0]} ended with {process.returncode} instead of listening")
