@@ -9,8 +9,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.capacity import capacity
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._placement.capacity import capacity
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._review.capacity_table import capacity_table_of
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import undamaged
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.degraded import undamaged
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
 from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._review.drift import drift_markdown, drift_report, drift_table
 from ansible_collections.ipu.pod.plugins.module_utils._review.ignore_rules import parse_rules
@@ -38,18 +38,18 @@ from ansible_collections.ipu.pod.plugins.module_utils._review.vpod_table import 
 
 
 def plan_document_of(
-    steps: Any, declaration: Any, allocations: Any, run: Any, unseen: Any, not_ours: Any
+    steps: Any, declaration: Any, allocations: Any, run: Any, unseen: Any, not_ours: Any, told: Any = ()
 ) -> dict[str, Any]:
     """The plan that the recorded steps of a dry run make."""
-    parsed, placement = _with_absent(*_placed(declaration, allocations), allocations)
+    parsed, placement = _with_absent(*_placed(declaration, allocations, told), allocations)
     foretold = [step for step in steps if step["foretold"]]
     unknown = [*unseen, *guessed_places(parsed, allocations)]
     return plan_document(parsed, placement, foretold, unknown, not_ours, run["started"], run["by"])
 
 
-def racks_of(declaration: Any, allocations: Any) -> dict[str, Any]:
+def racks_of(declaration: Any, allocations: Any, told: Any = ()) -> dict[str, Any]:
     """What stands in the racks, for the page of a plan."""
-    return rack_of(*_placed(declaration, allocations))
+    return rack_of(*_placed(declaration, allocations, told))
 
 
 def not_ours_of(declaration: Any, allocations: Any, held: Any, gathered: Any) -> list[dict[str, str]]:
@@ -99,11 +99,11 @@ def _with_absent(parsed: Declaration, placement: Placement, allocations: Any) ->
     return replace(parsed, vpods={**parsed.absent, **parsed.vpods}), {**there, **placement}
 
 
-def _placed(declaration: Any, allocations: Any) -> tuple[Declaration, Placement]:
+def _placed(declaration: Any, allocations: Any, told: Any = ()) -> tuple[Declaration, Placement]:
     agents = {host: {name: fields["agents"] for name, fields in names.items()} for host, names in allocations.items()}
     try:
         parsed = parse_declaration(declaration)
-        return parsed, place(parsed, agents)
+        return parsed, place(parsed, agents, told)
     except DeclarationError as error:
         raise AnsibleFilterError("; ".join(error.problems)) from None
 

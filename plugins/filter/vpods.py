@@ -10,25 +10,25 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._pod.interruptions import (
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._desired.tenant_vlans import without_former_vlans
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place, unknown_places
+from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration, Vpod
+from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
+from ansible_collections.ipu.pod.plugins.module_utils._vpods.changes import vpod_changes
+from ansible_collections.ipu.pod.plugins.module_utils._vpods.devices import of_vpods, only_declared
+from ansible_collections.ipu.pod.plugins.module_utils._vpods.interruptions import (
     Interruption,
     interruptions,
     refusals,
     strays,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._pod.lowering import lowering, raised, settled_servers
-from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration, Vpod
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place, unknown_places
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._pod.tenant_vlans import without_former_vlans
-from ansible_collections.ipu.pod.plugins.module_utils._pod.vpod_changes import vpod_changes
-from ansible_collections.ipu.pod.plugins.module_utils._pod.vpod_devices import of_vpods, only_declared
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
+from ansible_collections.ipu.pod.plugins.module_utils._vpods.lowering import lowering, raised, settled_servers
 
 
-def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None) -> dict[str, Any]:
+def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None, told: Any = ()) -> dict[str, Any]:
     """What becomes of the vPODs, and what every device concerned should be, before and after they come up."""
     allocations = {host: _agents(names.get("allocations") or {}) for host, names in held.items()}
     try:
@@ -39,7 +39,7 @@ def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None) -> dict[
         problems = unknown_places(parsed, allocations)
         if problems:
             raise DeclarationError(problems)
-        placement = place(parsed, allocations)
+        placement = place(parsed, allocations, told)
     except DeclarationError as error:
         raise AnsibleFilterError("; ".join(error.problems)) from None
     changes = vpod_changes(parsed, allocations, placement)

@@ -67,7 +67,8 @@ options:
       - C(canary) lists switches and Poplar servers that are changed before all others; their pod comes before pods
         without.
       - C(excluded) lists IPU-Machines that are out of order. No vPOD gets them, their ports are kept as they are,
-        nobody waits for them, and a run says at its end that it is degraded.
+        nobody waits for them, and a run says at its end that it is degraded. A vPOD that has one stays there until the
+        extra variable C(vpods_interrupt) names it.
       - C(hypervisors) lists Poplar servers that may be in several vPODs, each with one of the C(virtual_functions) (1
         to 127, default 8) of the RNIC.
     type: dict
@@ -131,7 +132,10 @@ from typing import Any
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import FOR_THE_SIMULATOR, parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import (
+    FOR_THE_SIMULATOR,
+    parse_declaration,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._pod.hosts import (
     CONTROLLERS,
     EVERYTHING,

@@ -34,6 +34,7 @@ class Bed:
 
     inventory: Path
     server: ContainerServer
+    excluded: tuple[str, ...] = ()
 
     def run(self, *options: str, check: bool = False, **vpods: Any) -> PlaybookRun:
         """Have these vPODs."""
@@ -45,6 +46,7 @@ class Bed:
                     "model": "bow-pod64",
                     "managed": ["controller"],
                     "vlans": {"quarantine": 999},
+                    "excluded": list(self.excluded),
                     "overrides": {name: {"gateway_address": address} for name, address in MACHINES.items()},
                 }
             },
@@ -71,6 +73,12 @@ class Bed:
         """The names of what a vPOD's controller holds of a kind; without a vPOD, what the shared one does."""
         answer = self.server.sh(f"vipu-admin -P {ADMIN_PORTS[controller]} --showjson list {kind}")
         return sorted(each["id"] for each in json.loads(answer)[kind])
+
+    def machines_of(self, vpod: str) -> list[str]:
+        """Where the shared controller says that a vPOD lies."""
+        answer = self.server.sh(f"vipu-admin -P {ADMIN_PORTS['']} --showjson list allocations")
+        (there,) = (each for each in json.loads(answer)["allocations"] if each["id"] == vpod)
+        return sorted(there["spec"]["agent_ids"])
 
     def as_foretold(self, *options: str, **vpods: Any) -> None:
         """Have these vPODs, and see that a dry run says before what the run then does."""
@@ -118,6 +126,12 @@ def test_a_tenant_with_a_controller_of_their_own_comes_grows_and_goes(bed: Bed) 
     assert bed.held("alice", "agents") == [f"p-ipum{n}" for n in range(5, 9)]
     assert bed.held("alice", "partitions") == ["train"]
 
+    smaller = vpod(102, partitions={"train": {"ipus": 4}})
+    assert "partition train: size is 8, wanted 4" in bed.run(alice=grown, bob=smaller).messages
+    bed.as_foretold("-e", '{"vpods_interrupt": ["bob"]}', alice=grown, bob=smaller)
+    assert bed.held("bob", "partitions") == ["train"]
+    bed.as_foretold("-e", '{"vpods_interrupt": ["bob"]}', alice=grown, bob=bob)
+
     shared = bed.run(alice=grown, bob=vpod(102, controller=None))
     assert "vPOD bob shall be on the shared controller of ctrl, and has a dedicated one there" in shared.messages
 
@@ -131,3 +145,26 @@ def test_a_tenant_with_a_controller_of_their_own_comes_grows_and_goes(bed: Bed) 
     assert bed.held("", "allocations") == ["bob"]
     assert bed.held("bob", "partitions") == ["train"]
     assert bed.run(alice=gone, bob=bob).changed["ctrl"] == 0
+
+
+def test_a_vpod_on_a_dead_machine_stays_until_it_may_be_interrupted(bed: Bed) -> None:
+    alice, bob = vpod(101, controller=None), vpod(102, controller=None, partitions={"serve": {"ipus": 4}})
+    bed.as_foretold(alice=alice)
+    bed.server.sh("systemctl stop agent-p-ipum2")
+    bed.excluded = ("p-ipum2",)
+    run = bed.run(alice=alice, bob=bob)
+    assert run.messages == ""
+    assert "degraded: p-ipum2 is excluded; vPOD alice has p-ipum2 and its partitions are left as they are" in said(run)
+    assert bed.machines_of("alice") == ["p-ipum1", "p-ipum2"]
+    assert bed.held("", "partitions") == ["serve", "train"]
+    bed.as_foretold("-e", '{"vpods_interrupt": ["alice"]}', alice=alice, bob=bob)
+    assert bed.machines_of("alice") == ["p-ipum5", "p-ipum6"]
+    assert bed.held("", "partitions") == ["serve", "train"]
+    run = bed.run(alice=alice, bob=bob)
+    assert run.changed["ctrl"] == 0
+    assert "degraded: p-ipum2 is excluded" in said(run)
+    assert "left as they are" not in said(run)
+
+
+def said(run: PlaybookRun) -> str:
+    return json.dumps(run.document)

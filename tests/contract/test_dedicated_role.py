@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from podsim.floor import image
 from tests.contract.container_server import (
     ContainerServer,

@@ -164,6 +164,16 @@ def test_a_declared_partition_in_error_is_reported_with_the_remedy_and_the_rest_
     assert [step["name"] for step in outcome.result()["done"]] == ["new"]
 
 
+def test_a_partition_goes_although_an_agent_of_it_is_down(site: InProcess) -> None:
+    site.fleet.down = {"ipum1"}
+    site.controller.poll()
+    gone = [{"name": name, "state": "absent"} for name in ("train", "serve")]
+    outcome = converge(site, {"partition": gone})
+    assert (outcome.failure, outcome.after and outcome.after["partition"]) == (None, {})
+    removals = [call[call.index("remove") :] for call in site.calls if "remove" in call]
+    assert removals == [["remove", "partition", "serve"], ["remove", "partition", "train", "--force"]]
+
+
 def test_somebody_elses_partition_in_error_is_no_failure(site: InProcess) -> None:
     slurm(site, "p4711")
     site.failing = {"p4711"}

@@ -7,6 +7,7 @@ Which blocks there are is said here a second time, as simply as possible.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import combinations
 from typing import Any
 
@@ -14,9 +15,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.degraded import stranded
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import stranded
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 
 PODS = 3
@@ -57,10 +58,12 @@ def placed(words: dict[str, Any], allocations: Blocks | None = None) -> Blocks:
     return place(parse_declaration(words), {HOST: allocations or {}})
 
 
-def placed_or_none(words: dict[str, Any], allocations: Blocks | None = None) -> Blocks | None:
+def placed_or_none(
+    words: dict[str, Any], allocations: Blocks | None = None, told: Collection[str] = ()
+) -> Blocks | None:
     declaration = parse_declaration(words)
     try:
-        return place(declaration, {HOST: allocations or {}})
+        return place(declaration, {HOST: allocations or {}}, told)
     except DeclarationError:
         return None
 
@@ -182,14 +185,14 @@ def test_a_vpod_of_another_size_stays_inside_or_grows_around_its_block(there: Bl
     assert placement[name] in (near or free)
 
 
-@given(layouts(), st.sampled_from(MACHINES), wishes(most=8))
-def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_or_stays(
-    there: Blocks, dead: str, wanted: dict[str, int]
+@given(layouts(), st.sampled_from(MACHINES), wishes(most=8), st.booleans())
+def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_if_told_so_or_stays(
+    there: Blocks, dead: str, wanted: dict[str, int], is_told: bool
 ) -> None:
     everything = {**sizes_of(there), **wanted}
     assume(sum(everything.values()) <= len(MACHINES))
     words = document(everything, **{dead.split("-", maxsplit=1)[0]: [dead]})
-    placement = placed_or_none(words, there)
+    placement = placed_or_none(words, there, told=everything if is_told else ())
     if placement is None:
         return
     on_it = {name for name, machines in there.items() if dead in machines}
@@ -199,10 +202,13 @@ def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_or_stays(
         name: machines for name, machines in there.items() if name not in on_it
     }
     assert_sound(placement, everything)
+    assert is_told or set(left_there) == on_it
     for name in left_there:
         held = {machine for other in there if other != name for machine in there[other]}
         assert placement[name] == there[name]
-        assert not [block for block in blocks(everything[name]) if held.isdisjoint(block) and dead not in block]
+        assert not is_told or not [
+            block for block in blocks(everything[name]) if held.isdisjoint(block) and dead not in block
+        ]
 
 
 @given(layouts(), layouts(), st.data())

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import ControllerAdoption, adopted
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, predict
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.adoption import Adoption, adopted
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, PARTITION, USER, empty_state, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
@@ -125,7 +125,7 @@ def held(state: State) -> dict[str, Any]:
     return {plural(kind): names for kind, names in state.items()}
 
 
-def declared_by(adoption: Adoption, state: State) -> dict[str, list[dict[str, Any]]]:
+def declared_by(adoption: ControllerAdoption, state: State) -> dict[str, list[dict[str, Any]]]:
     """What playbooks declare from the pods.yml that was written, and the options beside it."""
     declaration = parse_declaration(adoption.document)
     allocations = {name: fields["agents"] for name, fields in state["allocation"].items()}

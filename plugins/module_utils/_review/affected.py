@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List
 
-from .._pod.desired import tenants_of
+from .._desired.desired import tenants_of
+from .._placement.placement import Placement
 from .._pod.devices import TOR, Device, devices_of, ports_of
 from .._pod.hypervisors import guests_of
 from .._pod.model import Declaration, Partition, Vpod
-from .._pod.placement import Placement
 
 Affected = Dict[str, List[str]]
 

@@ -8,10 +8,10 @@ import hashlib
 import json
 from typing import Any, Dict, Iterable, Mapping, Sequence
 
+from .._placement.placement import Placement
 from .._plan.converge import Refused
 from .._pod.hosts import canaries_first
 from .._pod.model import Declaration
-from .._pod.placement import Placement
 from .affected import Tenants
 from .recorded import Recorded
 

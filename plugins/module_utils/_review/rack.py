@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
-from .._pod.desired import tenants_of
-from .._pod.desired_switches import desired_tor
+from .._desired.desired import tenants_of
+from .._desired.switches import desired_tor
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of_pod, ports_of
 from .._pod.model import Declaration, Pod, Vpod
 from .._pod.tor_places import Place, places_of

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
 from tests.unit.review.reviewed_pod import declared, rack
 

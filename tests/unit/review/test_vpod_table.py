@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.filter.review import plan_document_of, vpod_table_of
-from tests.unit.pod.vpods_of_a_pod import ALICE, BOB, document, machines
+from tests.unit.vpods.vpods_of_a_pod import ALICE, BOB, document, machines
 
 VPODS = document({"alice": ALICE, "bob": {**BOB, "state": "absent"}})
 ALLOCATIONS = {"v": {"alice": {"agents": machines(1, 4)}, "bob": {"agents": machines(5, 6)}}}
