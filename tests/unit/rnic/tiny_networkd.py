@@ -34,6 +34,9 @@ _NETPLAN_KEYS = {
 }
 
 
+_FOLDERS = ("/etc/systemd/network", "/run/systemd/network")
+
+
 class TinyNetworkd:
     def __init__(self, kernel: TinyKernel, files: MemoryFiles) -> None:
         self.runs = True
@@ -127,16 +130,15 @@ class TinyNetworkd:
     def _load(self) -> dict[str, list[File]]:
         """Each file with its drop-ins, in networkd's order: by name, whatever the folder."""
         files = self._files.files
-        folders = ("/etc/systemd/network", "/run/systemd/network")
-        paths = [path for path in files if str(PurePosixPath(path).parent) in folders]
+        paths = [path for path in files if str(PurePosixPath(path).parent) in _FOLDERS]
         paths = [path for path in paths if path.endswith((".network", ".netdev"))]
         ordered = sorted(paths, key=lambda path: PurePosixPath(path).name)
         return {path: [files[path], *self._drop_ins(path)] for path in ordered}
 
     def _drop_ins(self, path: str) -> list[File]:
-        folder = PurePosixPath(path).name + ".d"
+        drop_ins = {f"{folder}/{PurePosixPath(path).name}.d" for folder in _FOLDERS}
         files = self._files.files
-        return [files[other] for other in sorted(files) if PurePosixPath(other).parent.name == folder]
+        return [files[other] for other in sorted(files) if str(PurePosixPath(other).parent) in drop_ins]
 
     def _named(self, ending: str) -> list[str]:
         return [path for path in self._loaded if path.endswith(ending)]
