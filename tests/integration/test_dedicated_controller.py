@@ -82,7 +82,7 @@ def test_each_tenant_sees_what_is_theirs_and_nothing_else(pod: Any) -> None:
         seen = json.loads(pod.inside(server, "vipu --showjson list allocations"))["allocations"]
         assert [allocation["id"] for allocation in seen] == [name]
         partitions = json.loads(pod.inside(server, "vipu --showjson list partitions"))["partitions"]
-        assert [(each["id"], each["allocation_id"]) for each in partitions] == [("train", name)]
+        assert [(each["id"], each["spec"]["allocation_id"]) for each in partitions] == [("train", name)]
 
 
 def test_every_controller_holds_what_is_of_it(pod: Any) -> None:
@@ -120,7 +120,10 @@ def test_a_tenants_credentials_are_worth_nothing_at_another_controller() -> None
 
 
 def test_each_server_is_told_of_its_own_gcd(pod: Any) -> None:
-    found = {server: pod.inside(server, "ls /etc/ipuof.conf.d").split() for server in (ALICES, SECOND, BOBS)}
+    found = {
+        server: pod.inside(server, "ls /etc/ipuof.conf.d 2>/dev/null || true").split()
+        for server in (ALICES, SECOND, BOBS)
+    }
     assert found == {ALICES: ["train_ipuof.conf"], SECOND: ["train_ipuof.conf"], BOBS: []}
     gcds = {
         server: json.loads(pod.inside(server, "cat /etc/ipuof.conf.d/train_ipuof.conf"))["attributes"]["GCD Id"]
