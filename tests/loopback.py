@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 HOST = "127.0.0.1"
-# Below the ports that outgoing connections get; tests that run side by side begin at different ones.
-FIRST, LAST, STEP = 10000, 29999, 101
-_candidates = itertools.cycle(range(FIRST, LAST + 1))
+# Below the ports that outgoing connections get; tests that run side by side begin far apart.
+FIRST, COUNT, APART = 10000, 20000, 7919
+_numbers = itertools.count(os.getpid() * APART)
 
 
 def free_port() -> int:
     """A TCP port that nobody listens on; each call gives another."""
     while True:
-        port = FIRST + (next(_candidates) + os.getpid() * STEP) % (LAST + 1 - FIRST)
+        port = FIRST + next(_numbers) % COUNT
         with socket.socket() as probe:
             # As servers do; what is only being closed is free.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

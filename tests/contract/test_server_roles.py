@@ -162,6 +162,16 @@ def test_a_second_run_changes_nothing(made: Bed) -> None:
     assert run.changed == dict.fromkeys(RELEASES, 0)
 
 
+def test_permissions_that_somebody_changed_are_put_right(made: Bed) -> None:
+    one, *others = RELEASES
+    file = "/etc/sysctl.d/90-ipu-pod.conf"
+    made.servers[one].sh(f"chmod 600 {file}")
+    run = made.run("poplar_server")
+    assert run.code == 0, run.messages
+    assert run.changed == {one: 1, **dict.fromkeys(others, 0)}
+    assert made.servers[one].sh(f"stat --format %a {file}") == "644\n"
+
+
 def test_packages_are_installed(server: DebianServer) -> None:
     assert f'VERSION_ID="{RELEASES[server.name]}"' in server.sh("cat /etc/os-release")
     packages = "rdma-core ibverbs-utils perftest lldpd iproute2 ethtool nfs-common dnsmasq-base chrony rsyslog"

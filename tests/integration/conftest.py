@@ -23,7 +23,7 @@ from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
-# Nobody works on the simulated servers; that the first goes alone all the same stays.
+# Nobody works on the simulated servers: after the first, all others go side by side.
 AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
 
 

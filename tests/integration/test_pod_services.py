@@ -166,7 +166,12 @@ def test_an_ipu_machine_follows_the_servers_time(served: Any) -> None:
 
 def test_an_ipu_machines_messages_arrive(served: Any) -> None:
     log = "/var/log/ipu-pod/10.1.2.1.log"
-    until(lambda: "10.1.2.1/22" in addresses(served, KNOWN).values(), lambda: addresses(served, KNOWN))
+    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
+    # The gateway gets its address after its BMC, which has one in the same network.
+    signal(served, "USR2", "eth0")
+    until(lambda: "eth0" not in addresses(served, KNOWN), lambda: addresses(served, KNOWN))
+    signal(served, "USR1", "eth0")
+    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
     until(lambda: "yes" in served.inside(KNOWN, "test -S /dev/log && echo yes || echo no"), lambda: "no /dev/log")
     served.inside(KNOWN, "logger -t agent 'fan 3 is slow'")
     until(
