@@ -112,8 +112,9 @@ contract: setup ## The clients against the simulator, independent clients agains
 	@python -m pytest --numprocesses 2 --dist loadfile tests/contract
 
 .PHONY: integration
-integration: setup ## site.yml on the simulated pod: check against apply, refusals
-	@python -m pytest tests/integration
+integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
+	@$(PODSIM) image
+	@python -m pytest --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadfile tests/integration
 
 .PHONY: molecule
 molecule: setup ## Scenarios on the simulated pod
