@@ -144,11 +144,13 @@ class _ManagementSwitch:
         meant = self._to_be_said(names)
         subjects = [name for name in names if name in derived or name in meant]
         ours = [name for name in subjects if self._ports[name].get("owner") != EXTERNAL]
-        named = self._derived(
-            with_words(self._result.document, path, {name: {} for name in ours if name not in derived})
-        )
-        words = {name: self._words(self._ports[name], named.get(name, {})) for name in ours}
-        said = {name: words[name] for name in ours if words[name] or name not in derived}
+        # A spare port that is named is not spare any more.
+        named = self._derived(with_words(self._result.document, path, {name: {} for name in ours}))
+        said = {
+            name: self._words(self._ports[name], named.get(name, {}))
+            for name in ours
+            if name not in derived or self._words(self._ports[name], derived[name])
+        }
         refused: list[str] = []
         if said and not self._result.take(path, said):
             refused = [name for name in said if not self._result.take(path, {name: said[name]})]

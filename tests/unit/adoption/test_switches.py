@@ -142,3 +142,13 @@ def test_a_free_server_in_a_tenants_vlan_is_the_tenants() -> None:
     trunk = "interface Ethernet25/1\n   switchport mode trunk\n   switchport trunk native vlan 101\n"
     adoption = adopted(document(), {"p1-tor": switch({}, config=TENANT + trunk)})
     assert adoption.document["vpods"]["t1"]["poplar_servers"] == ["p1-poplar1"]
+
+
+def test_a_spare_port_that_differs_from_the_others_is_said_whole() -> None:
+    """Named, it is not spare any more, and its VLAN does not follow from anything."""
+    spare = {n: f"interface Ethernet{n}/1\n   switchport access vlan 999\n" for n in range(29, 33)}
+    spare[30] += "   mtu 9000\n"
+    config = "".join(["vlan 999\n   name quarantine\n", *spare.values()])
+    rack, _ = rack_from(switch(ASCENDING, config=config))
+    assert rack["tor"]["spare_ports"] == "quarantine"
+    assert rack["tor"]["ports"] == {"Ethernet30/1": {"vlan": "quarantine", "mtu": 9000}}
