@@ -160,7 +160,7 @@ def test_a_change_that_would_end_running_work_is_refused_before_anything_is_touc
 
 def test_it_grows_when_told_so(vpods: Vpods) -> None:
     others = vpods.others("carol")
-    vpods.check_then_do(["carol"], told=["carol"])
+    vpods.done(only=["carol"], told=["carol"])
     assert len(vpods.machines_of("carol")) == 4
     assert vpods.others("carol") == others
     assert "carol-serve" in vpods.pod.inside("pod001-poplar3", "vipu list partitions")
@@ -197,7 +197,7 @@ def test_it_moves_to_another_vlan_unless_a_job_runs_on_its_server(vpods: Vpods) 
     assert refused.code != 0
     assert "Slurm job 4711 of ann on pod001-poplar3" in refused.messages
     vpods.pod.inside("pod001-poplar3", "rm /usr/local/bin/squeue")
-    vpods.check_then_do(["carol"])
+    vpods.done(only=["carol"])
     assert "trunk native vlan 213" in vpods.port(29)
     assert "203" not in vpods.port(29)
     assert vpods.others("carol") == others
@@ -227,7 +227,7 @@ def test_a_run_that_a_fault_ends_is_completed_by_the_same_run_again(vpods: Vpods
 
 def test_another_partition_interrupts_nobody(vpods: Vpods) -> None:
     vpods.change("carol", partitions={**vpods.vpods["carol"]["partitions"], "carol-more": {"ipus": 4}})
-    vpods.check_then_do(["carol"])
+    vpods.done(only=["carol"])
     assert "carol-more" in vpods.pod.inside("pod001-poplar3", "vipu list partitions")
 
 
@@ -235,13 +235,13 @@ def test_it_moves_to_another_server(vpods: Vpods) -> None:
     """Dave's server becomes Carol's, once Dave has gone."""
     others = vpods.others("carol", "dave")
     vpods.change("dave", state="absent")
-    vpods.check_then_do(["dave"], told=["dave"])
+    vpods.done(only=["dave"], told=["dave"])
     assert vpods.pod.inside("pod001-poplar4", LEFT_BEHIND) == ""
     assert "dave" not in json.dumps([vpods.listed(kind) for kind in ("allocations", "users", "partitions")])
     assert "204" not in vpods.running_config()
     del vpods.vpods["dave"]
     vpods.change("carol", poplar_servers=["pod001-poplar4"])
-    vpods.check_then_do(["carol"])
+    vpods.done(only=["carol"])
     assert vpods.pod.inside("pod001-poplar3", LEFT_BEHIND) == ""
     assert "native vlan 999" in vpods.port(29)
     assert "carol-serve" in vpods.pod.inside("pod001-poplar4", "vipu list partitions")
