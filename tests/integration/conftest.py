@@ -158,3 +158,11 @@ def fresh_pod(inventory: Path) -> Iterator[Pod]:
     podsim("up", str(inventory / "pods.yml"))
     yield Pod(inventory)
     podsim("down")
+
+
+@pytest.fixture(scope="module")
+def pod(fresh_pod: Pod) -> Pod:
+    """The pod after site.yml."""
+    run = fresh_pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return fresh_pod

@@ -7,20 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 STATE = PROJECT / "build" / "podsim"
-
-
-@pytest.fixture(scope="module")
-def pod(fresh_pod: Any) -> Any:
-    """The pod after site.yml, whose first run finds nothing that it could not set right."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
 
 
 def sentences(pod: Any) -> list[str]:

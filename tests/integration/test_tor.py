@@ -9,21 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 STATE = PROJECT / "build" / "podsim"
 RNIC_PORTS = [*range(9, 26), 27, 29, 31]
-
-
-@pytest.fixture(scope="module")
-def pod(fresh_pod: Any) -> Any:
-    """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
 
 
 def inventory(folder: Path, **words: Any) -> Path:

@@ -26,14 +26,6 @@ def _inventory() -> Path:
 
 
 @pytest.fixture(scope="module")
-def pod(fresh_pod: Any) -> Any:
-    """The two pods after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
-
-
-@pytest.fixture(scope="module")
 def rnics(pod: Any) -> dict[str, Port]:
     """The RNIC of every machine."""
     assert pod

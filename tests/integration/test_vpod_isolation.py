@@ -35,14 +35,6 @@ def _inventory() -> Path:
     return INVENTORY
 
 
-@pytest.fixture(scope="module")
-def pod(fresh_pod: Any) -> Any:
-    """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
-
-
 class Floor:
     """Whose ports are whose: servers as declared, IPU-Machines as the controller has them."""
 
