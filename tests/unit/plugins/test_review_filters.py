@@ -20,8 +20,16 @@ DECLARATION: dict[str, Any] = {
 ALLOCATIONS = {"v": {"alice": {"agents": ["p-ipum1"]}}}
 RUN = {"started": "2026-01-02T03:04:05+00:00", "by": "ann"}
 STEP = {
-    **{"device": "p-tor", "layer": "switch", "action": "update", "kind": "port", "from": {}, "to": {}},
-    **{"reason": "", "risk": "none", "foretold": True, "phase": 0},
+    "device": "p-tor",
+    "layer": "switch",
+    "action": "update",
+    "kind": "port",
+    "from": {},
+    "to": {},
+    "reason": "",
+    "risk": "none",
+    "foretold": True,
+    "phase": 0,
 }
 MAY_MOVE = [("p-ipum1", ()), ("p-ipum2", ("alice",))]
 
