@@ -87,9 +87,14 @@ def test_a_limit_gives_the_subset_of_the_plan_and_places_nothing_anew(pod: Any, 
         assert f"Left out by --limit: {', '.join(left_out)}" in json.dumps(run.document)
 
 
+def last_record(pod: Any) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(pod.inside("ctrl001", f"tail -n 1 {RECORD}"))
+    return record
+
+
 @pytest.fixture
 def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run of site.yml that has just taken the lock."""
+    """A run of site.yml that has just taken the lock, and recorded that."""
     process = subprocess.Popen(
         [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml", *OPTIONS],
         cwd=PROJECT,
@@ -97,7 +102,7 @@ def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    while "started" not in pod.inside("ctrl001", f"cat {LOCK} 2>/dev/null && tail -n 1 {RECORD}; true"):
+    while last_record(pod).get("process") != process.pid:
         assert process.poll() is None
         time.sleep(0.2)
     yield process
