@@ -128,7 +128,7 @@ class Pod:
     def fingerprint(self) -> dict[str, str]:
         """The state that a run could touch: the switch's configurations, the hosts' files and addresses."""
         configurations = (STATE / "switches" / "pod001-tor").glob("*-config")
-        hosts = ("ctrl001", *(f"pod001-poplar{n}" for n in range(1, 5)))
+        hosts = (*self.sim["controllers"], *self.sim["poplar_servers"])
         files = "find /etc /var/lib/vipu -type f -exec sha256sum {} + 2>/dev/null | sort; ip -brief address show up"
         return {
             **{path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in configurations},
@@ -141,6 +141,14 @@ class Pod:
         # The switch makes the log at its first request.
         lines = log.read_text().splitlines() if log.exists() else []
         return sum(json.loads(line)["write"] for line in lines)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_directory() -> Iterator[None]:
+    """Inventories that tests write elsewhere find the pod's keys and certificates all the same."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PODSIM_STATE", str(STATE))
+        yield
 
 
 @pytest.fixture(scope="module", name="inventory")

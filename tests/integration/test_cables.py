@@ -11,7 +11,6 @@ import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
-STATE = PROJECT / "build" / "podsim"
 
 
 def sentences(pod: Any) -> list[str]:
@@ -89,7 +88,7 @@ def test_site_stops_at_what_nobody_would_set_right(pod: Any, tmp_path: Path) -> 
     (tmp_path / "group_vars").symlink_to(INVENTORY / "group_vars")
     pod.switch("configure", "interface Ethernet31/1", "mtu 1400")
     before, writes = pod.fingerprint(), pod.write_requests()
-    run = pod.playbook("site", "-e", f"podsim_state={STATE}", inventory=tmp_path)
+    run = pod.playbook("site", inventory=tmp_path)
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     pod.switch("configure", "interface Ethernet31/1", "mtu 9214")
     assert run.code != 0

@@ -12,10 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.simulated_pod import STATE
-
-INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
-OPTIONS = ("-e", f"podsim_state={STATE}")
+INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_two_servers"
 DEAD = ["pod001-ipum2", "pod001-ipum14"]
 
 
@@ -30,6 +27,7 @@ def _inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def declare(inventory: Path, excluded: list[str]) -> None:
     document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    document["sim"] = str(INVENTORY / document["sim"])
     document["pods"]["pod001"]["excluded"] = excluded
     document["vpods"] = {
         "alice": {
@@ -47,13 +45,13 @@ def declare(inventory: Path, excluded: list[str]) -> None:
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Any) -> Any:
     """The pod after site.yml."""
-    run = fresh_pod.playbook("site", *OPTIONS)
+    run = fresh_pod.playbook("site")
     assert (run.code, run.messages) == (0, "")
     return fresh_pod
 
 
 def capacity(pod: Any, ipus: int) -> str:
-    code, said = pod.say("capacity", *OPTIONS, "-e", f"ipus={ipus}", inventory=pod.inventory)
+    code, said = pod.say("capacity", "-e", f"ipus={ipus}", inventory=pod.inventory)
     assert code == 0, said
     return " ".join(said.split())
 
@@ -70,15 +68,15 @@ def test_what_is_free_and_what_fits(pod: Any) -> None:
 def test_dead_machines_that_are_excluded_leave_a_run_degraded_and_change_nothing(pod: Any, tmp_path: Path) -> None:
     for name in DEAD:
         subprocess.run(["podman", "kill", f"podsim-{name}"], check=True, capture_output=True)
-    assert pod.playbook("verify", *OPTIONS).code != 0
+    assert pod.playbook("verify").code != 0
     declare(pod.inventory, DEAD)
-    run = pod.playbook("site", *OPTIONS)
+    run = pod.playbook("site")
     assert (run.code, run.messages) == (0, "")
     assert run.changed == dict.fromkeys(run.changed, 0)
     said = json.dumps(run.document)
     assert "degraded: pod001-ipum2 is excluded; pod001-ipum14 is excluded; vPOD alice has pod001-ipum2 and" in said
     assert "Degraded      pod001-ipum14 is excluded" in said
     assert pod.held("allocations") == ["alice", "bob"]
-    code, said = pod.say("drift", *OPTIONS, "-e", f"drift_directory={tmp_path}", inventory=pod.inventory)
+    code, said = pod.say("drift", "-e", f"drift_directory={tmp_path}", inventory=pod.inventory)
     assert code == 0, said
     assert "pod001 axaa aaaa bbbb .x.. pod001-ipum1..16" in capacity(pod, 4)

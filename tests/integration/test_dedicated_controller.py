@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from tests.integration.conftest import INVENTORY
-from tests.simulated_pod import STATE
 
 HOST = "ctrl001"
 ALICES, BOBS, CAROLS = "pod001-poplar1", "pod001-poplar3", "pod001-poplar4"
@@ -40,10 +39,6 @@ VPODS: dict[str, dict[str, Any]] = {
 }
 
 
-def options() -> tuple[str, ...]:
-    return ("--diff", "-e", f"podsim_state={STATE}")
-
-
 @pytest.fixture(scope="module", name="declared")
 def _declared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The inventory; a test may write another pods.yml into it."""
@@ -64,9 +59,9 @@ def write(inventory: Path, vpods: dict[str, dict[str, Any]]) -> None:
 @pytest.fixture(scope="module", name="pod")
 def _pod(fresh_pod: Any, declared: Path) -> Any:
     """The pod with all three tenants."""
-    foretold = fresh_pod.playbook("site", "--check", *options(), inventory=declared)
+    foretold = fresh_pod.playbook("site", "--check", "--diff", inventory=declared)
     assert (foretold.code, foretold.messages) == (0, "")
-    run = fresh_pod.playbook("site", *options(), inventory=declared)
+    run = fresh_pod.playbook("site", "--diff", inventory=declared)
     assert (run.code, run.messages) == (0, "")
     changes = [sorted((host, task) for host, task, result in r.tasks if result.get("changed")) for r in (foretold, run)]
     assert changes[0] == changes[1]
@@ -134,7 +129,7 @@ def test_each_server_is_told_of_its_own_gcd(pod: Any) -> None:
 
 
 def test_again_nothing_changes(pod: Any, declared: Path) -> None:
-    again = pod.playbook("site", *options(), inventory=declared)
+    again = pod.playbook("site", "--diff", inventory=declared)
     assert again.changed == dict.fromkeys(again.changed, 0)
 
 
@@ -152,7 +147,7 @@ def test_a_vpod_does_not_change_its_kind_of_controller(
     # On a shared controller, two vPODs cannot call a partition alike.
     words = {"partitions": {}} if kind == "shared" else {}
     write(declared, {**VPODS, name: {**VPODS[name], "controller": kind, **words}})
-    refused = pod.playbook("site", *options(), inventory=declared)
+    refused = pod.playbook("site", "--diff", inventory=declared)
     write(declared, VPODS)
     assert refused.code != 0
     assert said in refused.messages
@@ -163,7 +158,7 @@ def test_a_removed_vpod_takes_its_controller_along_and_no_other(pod: Any, declar
     of_bob = pod.inside(HOST, "cd /var/lib/vipu-server-bob && find . -type f ! -name '*.log' | sort | xargs sha256sum")
     since = pod.inside(HOST, "systemctl show -P ActiveEnterTimestampMonotonic vipu-server vipu-server-bob")
     write(declared, {**VPODS, "alice": {"vlan": 201, "state": "absent", "poplar_servers": [ALICES, SECOND]}})
-    run = pod.playbook("vpods", *options(), "-e", '{"vpods_interrupt": ["alice"]}', inventory=declared)
+    run = pod.playbook("vpods", "--diff", "-e", '{"vpods_interrupt": ["alice"]}', inventory=declared)
     assert (run.code, run.messages) == (0, "")
     left = pod.inside(HOST, "find / -xdev -name '*alice*' -not -path '/proc/*' -not -path '/tmp/*'").split()
     assert [path.rsplit("/", 1)[0] for path in left] == ["/var/lib/vipu-removed"]
@@ -177,5 +172,5 @@ def test_a_removed_vpod_takes_its_controller_along_and_no_other(pod: Any, declar
         HOST, "cd /var/lib/vipu-server-bob && find . -type f ! -name '*.log' | sort | xargs sha256sum"
     )
     assert since == pod.inside(HOST, "systemctl show -P ActiveEnterTimestampMonotonic vipu-server vipu-server-bob")
-    again = pod.playbook("vpods", *options(), inventory=declared)
+    again = pod.playbook("vpods", "--diff", inventory=declared)
     assert again.changed == dict.fromkeys(again.changed, 0)

@@ -20,7 +20,7 @@ from tests.packets.flow import Report
 from tests.packets.matrix import faults
 from tests.packets.ports import Port, management_port_of, rnic_of
 from tests.packets.running_flow import RunningFlow
-from tests.simulated_pod import PROJECT, STATE
+from tests.simulated_pod import PROJECT
 
 INVENTORY = PROJECT / "inventories" / "sim_vpods"
 DECLARED = yaml.safe_load((INVENTORY / "pods.yml").read_text())
@@ -205,7 +205,7 @@ def test_the_neighbours_of_a_vpod_lose_nothing_when(pod: Any, life: Life, event:
     changed, words = LIFE[event]
     neighbours = others(Floor(pod, life.present), changed)
     life.change(changed, words)
-    told = json.dumps({"podsim_state": str(STATE), "vpods_only": [changed], "vpods_interrupt": [changed]})
+    told = json.dumps({"vpods_only": [changed], "vpods_interrupt": [changed]})
     with RunningFlow(neighbours) as flow:
         run = pod.playbook("vpods", "-e", told, inventory=life.folder)
         reports = flow.end()
@@ -219,6 +219,6 @@ def test_afterwards_everything_is_as_declared(pod: Any, life: Life) -> None:
     assert sorted(allocation["id"] for allocation in allocations) == ["alice", "carol", "dave"]
     assert allocated(pod, "carol") == ["pod001-ipum13", "pod001-ipum14"]
     assert len(allocated(pod, "dave")) * IPUS_OF_A_MACHINE == life.vpods["dave"]["ipus"]
-    run = pod.playbook("site", "-e", f"podsim_state={STATE}", inventory=life.folder)
+    run = pod.playbook("site", inventory=life.folder)
     assert (run.code, run.messages) == (0, "")
     assert run.changed == dict.fromkeys(run.changed, 0)

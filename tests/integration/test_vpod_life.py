@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.simulated_pod import PROJECT, STATE
+from tests.simulated_pod import PROJECT
 
 INVENTORY = PROJECT / "inventories" / "sim_vpods"
 SERVERS = [f"pod001-poplar{number}" for number in range(1, 5)]
@@ -98,9 +98,8 @@ class Vpods:
 
     @staticmethod
     def _options(only: list[str] | None, told: list[str] | None) -> list[str]:
-        words = {"podsim_state": str(STATE)}
         lists = {"vpods_only": only, "vpods_interrupt": told}
-        return ["-e", json.dumps({**words, **{name: names for name, names in lists.items() if names is not None}})]
+        return ["-e", json.dumps({name: names for name, names in lists.items() if names is not None})]
 
 
 def changed(run: Any) -> list[tuple[str, str]]:
@@ -130,7 +129,7 @@ def vpods(fresh_pod: Any, inventory: Path) -> Vpods:
     tenants.document["vpods"] = {name: tenants.vpods[name] for name in ("alice", "bob", "dave")}
     tenants.vpods = tenants.document["vpods"]
     tenants.write()
-    run = fresh_pod.playbook("site", "-e", f"podsim_state={STATE}", inventory=inventory)
+    run = fresh_pod.playbook("site", inventory=inventory)
     assert (run.code, run.messages) == (0, "")
     return tenants
 
@@ -267,10 +266,10 @@ def test_a_vpod_goes_with_everything_that_its_tenant_made_and_nothing_of_others(
 
 
 def test_in_the_end_site_finds_nothing_to_do_and_says_where_all_stand(vpods: Vpods) -> None:
-    run = vpods.pod.playbook("site", "-e", f"podsim_state={STATE}", inventory=vpods.inventory)
+    run = vpods.pod.playbook("site", inventory=vpods.inventory)
     assert (run.code, run.messages) == (0, "")
     assert changed(run) == []
-    status = vpods.pod.playbook("vpod_status", "-e", f"podsim_state={STATE}", inventory=vpods.inventory)
+    status = vpods.pod.playbook("vpod_status", inventory=vpods.inventory)
     (table,) = [result["msg"] for _host, task, result in status.tasks if task == "Show it"]
     assert [line.split()[0] for line in table] == ["vPOD", "carol", "alice", "bob"]
     assert "gone" in table[1]
