@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
+from tests.simulated_pod import ANSIBLE, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
@@ -50,7 +50,7 @@ class Pod:
         """What one of the collection's modules returns that is run on a host."""
         done = subprocess.run(
             [
-                f"{PROGRAMS}/ansible",
+                f"{ANSIBLE}/ansible",
                 "-i",
                 str(self.inventory),
                 host,
@@ -75,7 +75,7 @@ class Pod:
     ) -> subprocess.CompletedProcess[str]:
         where = ["-i", str(inventory)] if inventory else []
         return subprocess.run(
-            [f"{PROGRAMS}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
+            [f"{ANSIBLE}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
             cwd=PROJECT,
             env={**os.environ, **environment},
             capture_output=True,

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +16,8 @@ import pytest
 import yaml
 
 from tests.processes import kill_with_all_below
+from tests.simulated_pod import ANSIBLE, PROJECT
 
-PROJECT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
 INVENTORY = PROJECT / "inventories" / "sim_two_servers"
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 3)]
 LOCK, RECORD = "/var/lib/ipu-pod/pod001.lock", "/var/lib/ipu-pod/runs.jsonl"
@@ -96,7 +94,7 @@ def last_record(pod: Any) -> dict[str, Any]:
 def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
     """A run of site.yml that has just taken the lock, and recorded that."""
     process = subprocess.Popen(
-        [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml"],
+        [f"{ANSIBLE}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml"],
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
