@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
 MODULES = sorted((PLUGINS / "modules").glob("*.py"))
 ROLES = sorted(path for path in (ROOT / "roles").glob("*") if path.is_dir())
+YAML_FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])
+ERRORS = ("ignore_errors", "any_errors_fatal", "ignore_unreachable")
 PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
 SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
 # These parts decide and never do.
@@ -146,3 +148,20 @@ def test_packages_depend_one_way() -> None:
 
 def test_nothing_is_ignored() -> None:
     assert list((ROOT / "tests").rglob("ignore-*.txt")) == []
+
+
+@pytest.mark.parametrize("path", YAML_FILES, ids=name)
+def test_whether_errors_end_a_run_does_not_depend_on_a_template(path: Path) -> None:
+    """Ansible reads these keywords before it has a value for them, and takes any text for a yes."""
+    if found := templated(load(path)):
+        pytest.fail(f"{found[0]}: write it out, as `apply:` of an include_role that has a `when`")
+
+
+def templated(document: Any) -> list[str]:
+    """Return the keywords about errors that are a template, wherever they are in a document."""
+    if isinstance(document, list):
+        return [found for part in document for found in templated(part)]
+    if not isinstance(document, dict):
+        return []
+    own = [f"{word}: {document[word]}" for word in ERRORS if isinstance(document.get(word), str)]
+    return own + [found for part in document.values() for found in templated(part)]

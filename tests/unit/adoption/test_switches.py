@@ -151,4 +151,4 @@ def test_a_spare_port_that_differs_from_the_others_is_said_whole() -> None:
     config = "".join(["vlan 999\n   name quarantine\n", *spare.values()])
     rack, _ = rack_from(switch(ASCENDING, config=config))
     assert rack["tor"]["spare_ports"] == "quarantine"
-    assert rack["tor"]["ports"] == {"Ethernet30/1": {"vlan": "quarantine", "mtu": 9000}}
+    assert rack["tor"]["ports"]["Ethernet30/1"] == {"vlan": "quarantine", "mtu": 9000}
