@@ -113,10 +113,13 @@ def _refusing(adopt: Any) -> Any:
 def _plain(value: Any) -> Any:
     """The value without what Ansible remembers of its origin."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    kind = next((kind for kind in (str, bool, int, float) if isinstance(value, kind)), None)
+    if isinstance(value, str):
+        # Where Ansible has a text of its own, str() gives the same again.
+        return str.__str__(value)
+    kind = next((kind for kind in (bool, int, float) if isinstance(value, kind)), None)
     return kind(value) if kind else value
 
 
