@@ -38,7 +38,8 @@ def in_vlan_101(directory: Path, given: list[str], *options: str) -> list[str]:
     (inventory / "group_vars" / "all.yml").write_text(yaml.safe_dump(local))
     now = {"allocations": {"alice": {"cluster": "c", "size": 8, "agents": given}}}
     plan = "{{ (hostvars['v'].ipu_pod_declaration | ipu.pod.vpod_plan({'v': {'allocations': {}}}, {}, none)).desired }}"
-    before = {"preflight_allocations": {}, "vipu_controller_now": now, "ipu_pod_desired": plan}
+    asked = {"preflight_allocations": {}, "preflight_tenants": {"users": {}, "partitions": {}}}
+    before = {**asked, "vipu_controller_now": now, "ipu_pod_desired": plan}
     wanted = "{{ hostvars['localhost'].ipu_pod_desired.tor_switches['p-tor'].ports | to_json }}"
     play: list[dict[str, Any]] = [
         {
