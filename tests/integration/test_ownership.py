@@ -48,7 +48,8 @@ def declare(inventory: Path, vpods: dict[str, Any], managed: list[str] | None = 
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Any, inventory: Path) -> Any:
     """The vPOD demo lies behind the place of one that has gone, so that placing it anew would move it."""
-    declare(inventory, {"gone": vpod(102, []), "demo": vpod(101, SERVERS)})
+    first_machines = [f"pod001-ipum{n}" for n in range(1, 5)]
+    declare(inventory, {"gone": vpod(102, []) | {"ipu_machines": first_machines}, "demo": vpod(101, SERVERS)})
     run = fresh_pod.playbook("site", inventory=inventory)
     assert (run.code, run.messages) == (0, "")
     fresh_pod.inside("ctrl001", "vipu-admin -P 8091 remove allocation gone")
