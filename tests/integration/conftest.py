@@ -19,12 +19,31 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
+from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 from tests.simulated_pod import ANSIBLE, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
 AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
+
+
+# In the order of their time.
+LONG_ONES = (
+    "test_vpod_life.py",
+    "test_plan_and_drift.py",
+    "test_controller_operations.py",
+    "test_pipelines.py",
+    "test_controller.py",
+    "test_vpod_isolation.py",
+    "test_ownership.py",
+    "test_cables.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Longest first."""
+    long_ones_first(items, LONG_ONES)
 
 
 class Pod:
