@@ -21,6 +21,7 @@ import yaml
 
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.quick_ansible.fixture import quick_ansible  # noqa: F401
 from tests.simulated_pod import ANSIBLE, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
