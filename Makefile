@@ -109,11 +109,12 @@ sanity: artefact ## ansible-test sanity on the artefact
 
 .PHONY: contract
 contract: setup ## The clients against the simulator, independent clients against the simulator
-	@python -m pytest --numprocesses 2 --dist loadfile tests/contract
+	@python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder tests/contract
 
 .PHONY: integration
-integration: setup ## site.yml on the simulated pod: check against apply, refusals
-	@python -m pytest tests/integration
+integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
+	@$(PODSIM) image
+	@python -m pytest --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadfile --no-loadscope-reorder tests/integration
 
 .PHONY: molecule
 molecule: setup ## Scenarios on the simulated pod

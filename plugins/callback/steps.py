@@ -37,6 +37,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._review.recorded import Ta
 # What ansible.builtin.command says of it.
 KEPT_FROM_RUNNING = "Command would have run"
 
+HALF_WAY = (
+    "The run has failed half-way. playbooks/vpod_status.yml shows where each vPOD stands; running the same playbook "
+    "again completes it."
+)
+
 
 class CallbackModule(CallbackBase):
     """The thin shell: every result to the pure part, all of it to localhost."""
@@ -50,6 +55,8 @@ class CallbackModule(CallbackBase):
         super().__init__(*arguments, **options)
         self._run: dict[str, str] = {}
         self._steps: list[dict[str, Any]] = []
+        # The number of the play that runs.
+        self._phase = 0
         # Device to kind to names; the last is a dict for its order.
         self._looked_at: dict[str, dict[str, dict[str, None]]] = {}
         self._unseen: dict[str, str] = {}
@@ -64,6 +71,7 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """Hand over what there is so far."""
+        self._phase += 1
         facts = {
             "ipu_pod_run": self._run,
             "ipu_pod_steps": list(self._steps),
@@ -103,7 +111,9 @@ class CallbackModule(CallbackBase):
         self._fail(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """End with the code that the playbook asked for."""
+        """Say where to look after a failure in the middle, and end with the code that the playbook asked for."""
+        if any(stats.failures.values()) and any(not step["foretold"] for step in self._steps):
+            self._display.display(HALF_WAY, stderr=True)
         code = stats.custom.get("_run", {}).get("exit_code")
         if code is not None:
             raise SystemExit(int(code))
@@ -111,7 +121,8 @@ class CallbackModule(CallbackBase):
     def _record(self, result: Any, **known: bool) -> None:
         device, task, said = result._host.get_name(), _task(result), {**result._result, **known}
         foretold = bool(result._task_fields.get("check_mode"))
-        self._steps += [dict(step, foretold=foretold) for step in recorded_steps(task, device, said)]
+        recorded = recorded_steps(task, device, said)
+        self._steps += [dict(step, foretold=foretold, phase=self._phase) for step in recorded]
         for kind, name in looked_at(task, said):
             self._looked_at.setdefault(device, {}).setdefault(kind, {})[name] = None
 

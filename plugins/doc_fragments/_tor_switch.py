@@ -33,6 +33,13 @@ options:
           - Needs an interface C(Vxlan1) with a C(vxlan source-interface) on the switch. That is the spine's business
             and never made here.
         type: int
+      state:
+        description:
+          - V(absent) removes the VLAN, with its VNI, once no port names it and it has no interface of its own. While
+            one does, or if O(vlans[].name) is given and it has another, it stays.
+        type: str
+        choices: [present, absent]
+        default: present
 """
 
     PORTS = r"""
@@ -79,6 +86,11 @@ options:
           - The VLANs that the port carries while it is a trunk, as numbers and ranges such as V(100-110).
           - With O(state=merged) they are added to the list that a trunk already has. A port that is no trunk yet, or a
             trunk that carries every VLAN, gets exactly this list, and so does every port with the other states.
+        type: list
+        elements: str
+      not_allowed_vlans:
+        description:
+          - VLANs that the port must not carry while it is a trunk. They are taken off the list that it already has.
         type: list
         elements: str
       mtu:

@@ -11,13 +11,13 @@ from typing import Any
 import yaml
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.ipu.pod.plugins.module_utils._adoption import switches
+from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import adopted
+from ansible_collections.ipu.pod.plugins.module_utils._adoption.fleet import adopted_fleet
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._review.findings import Gathered, findings
-from ansible_collections.ipu.pod.plugins.module_utils._review.fleet import adopted_fleet
 from ansible_collections.ipu.pod.plugins.module_utils._review.gathered import reading_from
 from ansible_collections.ipu.pod.plugins.module_utils._review.pods_yml import COMMENTS, ordered
-from ansible_collections.ipu.pod.plugins.module_utils._tor import adoption as switches
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.adoption import adopted
 
 WIDTH = 118
 # Group to what gather.yml registers at its hosts.
@@ -113,10 +113,13 @@ def _refusing(adopt: Any) -> Any:
 def _plain(value: Any) -> Any:
     """The value without what Ansible remembers of its origin."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    kind = next((kind for kind in (str, bool, int, float) if isinstance(value, kind)), None)
+    if isinstance(value, str):
+        # Where Ansible has a text of its own, str() gives the same again.
+        return str.__str__(value)
+    kind = next((kind for kind in (bool, int, float) if isinstance(value, kind)), None)
     return kind(value) if kind else value
 
 

@@ -16,15 +16,21 @@ ADDRESSES = ("rnic_address", "management_address", "bmc_address", "gateway_addre
 
 def declared_mismatches_of(hosts: Any, groups: Any, desired: Any) -> list[str]:
     """What variables of roles and pods.yml say that cannot both be right."""
-    servers = [_server(name, hosts[name], desired) for name in groups["poplar_servers"]]
+    servers = _servers(hosts, groups, desired)
     return declared_mismatches(servers, _switches(hosts, groups, desired), _planned(hosts, groups))
 
 
 def seen_mismatches_of(hosts: Any, groups: Any, desired: Any, repaired: Any = ()) -> list[str]:
     """What was read of servers and switches that cannot work."""
-    servers = [_server(name, hosts[name], desired) for name in groups["poplar_servers"]]
+    servers = _servers(hosts, groups, desired)
     switches, planned = _switches(hosts, groups, desired), _planned(hosts, groups)
     return seen_mismatches(servers, switches, planned, tuple(repaired))
+
+
+def _servers(hosts: Any, groups: Any, desired: Any) -> list[Server]:
+    """Those that the run is about."""
+    names = (name for name in groups["poplar_servers"] if name in desired["poplar_servers"])
+    return [_server(name, hosts[name], desired) for name in names]
 
 
 def _server(name: Any, variables: Any, desired: Any) -> Server:
@@ -51,7 +57,8 @@ def _seen(variables: Any) -> SeenServer | None:
 
 
 def _switches(hosts: Any, groups: Any, desired: Any) -> dict[str, Switch]:
-    seen = {name: hosts[name].get("preflight_switch") or {} for name in groups["tor_switches"]}
+    names = [name for name in groups["tor_switches"] if name in desired["tor_switches"]]
+    seen = {name: hosts[name].get("preflight_switch") or {} for name in names}
     return {
         str(name): Switch(str(name), desired["tor_switches"][name], answer if "ports" in answer else None)
         for name, answer in seen.items()

@@ -9,18 +9,21 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import undamaged, unmade_clusters
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place, unknown_places
 from ansible_collections.ipu.pod.plugins.module_utils._pod.keepers import keepers
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place, unknown_places
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 
 
-def desired_of(declaration: Any, allocations: Any) -> Any:
-    """What every device should be, given the declaration and what is allocated now."""
+def desired_of(declaration: Any, allocations: Any, guess: bool = False) -> Any:
+    """What every device should be, given the declaration and what is allocated now, or where vPODs may lie."""
     agents = {host: {name: fields["agents"] for name, fields in names.items()} for host, names in allocations.items()}
     try:
         parsed = parse_declaration(declaration)
+        if guess:
+            return desired(parsed, place(undamaged(parsed), agents))
         problems = unknown_places(parsed, agents)
         if problems:
             raise DeclarationError(problems)
@@ -33,10 +36,19 @@ def problems_of(declaration: Any) -> list[str]:
     """Everything that is wrong with a declaration, one sentence each; empty for a good one."""
     try:
         parsed = parse_declaration(declaration)
-        place(parsed, {})
+        place(undamaged(parsed), {})
     except DeclarationError as error:
         return error.problems
     return []
+
+
+def unmade_clusters_of(declaration: Any, hosts: Any, names: Any) -> list[str]:
+    """Which clusters cannot be made because of IPU-Machines that are excluded; ``names`` are those of controllers."""
+    read = {
+        str(name): hosts[name].get("preflight_controller") for name in names if "preflight_allocations" in hosts[name]
+    }
+    agents = {name: answer.get("agents") or {} for name, answer in read.items() if answer}
+    return unmade_clusters(parse_declaration(declaration), agents)
 
 
 def keepers_of_hosts(declaration: Any, hosts: Any) -> Any:
@@ -52,4 +64,9 @@ class FilterModule:
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        return {"desired": desired_of, "problems": problems_of, "keepers": keepers_of_hosts}
+        return {
+            "desired": desired_of,
+            "keepers": keepers_of_hosts,
+            "problems": problems_of,
+            "unmade_clusters": unmade_clusters_of,
+        }

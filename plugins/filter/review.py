@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import undamaged
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
 from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._review.drift import drift_markdown, drift_report, drift_table
 from ansible_collections.ipu.pod.plugins.module_utils._review.ignore_rules import parse_rules
@@ -32,26 +34,29 @@ from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document impo
 )
 from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
 from ansible_collections.ipu.pod.plugins.module_utils._review.table import table_of
+from ansible_collections.ipu.pod.plugins.module_utils._review.vpod_table import vpod_table
 
 
 def plan_document_of(
-    steps: Any, declaration: Any, allocations: Any, run: Any, unseen: Any, not_ours: Any
+    steps: Any, declaration: Any, allocations: Any, run: Any, unseen: Any, not_ours: Any, told: Any = ()
 ) -> dict[str, Any]:
     """The plan that the recorded steps of a dry run make."""
-    parsed, placement = _placed(declaration, allocations)
+    parsed, placement = _with_absent(*_placed(declaration, allocations, told), allocations)
     foretold = [step for step in steps if step["foretold"]]
     unknown = [*unseen, *guessed_places(parsed, allocations)]
     return plan_document(parsed, placement, foretold, unknown, not_ours, run["started"], run["by"])
 
 
-def racks_of(declaration: Any, allocations: Any) -> dict[str, Any]:
+def racks_of(declaration: Any, allocations: Any, told: Any = ()) -> dict[str, Any]:
     """What stands in the racks, for the page of a plan."""
-    return rack_of(*_placed(declaration, allocations))
+    return rack_of(*_placed(declaration, allocations, told))
 
 
 def not_ours_of(declaration: Any, allocations: Any, held: Any, gathered: Any) -> list[dict[str, str]]:
     """What is on controllers and switches and belongs to somebody else."""
-    wanted = desired(*_placed(declaration, allocations))
+    parsed, placement = _placed(declaration, allocations)
+    # What is left alone because an IPU-Machine is excluded is nobody else's.
+    wanted = desired(undamaged(parsed), placement)
     switches = {**wanted["tor_switches"], **wanted["management_switches"]}
     controllers = not_ours_on_controllers(wanted["vipu_controllers"], held)
     return [*controllers, *not_ours_on_switches(switches, gathered)]
@@ -81,11 +86,24 @@ def not_carried_out_of(steps: Any, saved: str, source: str) -> list[str]:
         raise AnsibleFilterError(str(error)) from None
 
 
-def _placed(declaration: Any, allocations: Any) -> tuple[Declaration, Placement]:
+def vpod_table_of(declaration: Any, plan: Any, only: Any = None) -> list[str]:
+    """Where each vPOD stands, by the plan that is still to be carried out."""
+    parsed = parse_declaration(declaration)
+    return vpod_table(parsed, plan["steps"], [*parsed.absent, *parsed.vpods] if only is None else only)
+
+
+def _with_absent(parsed: Declaration, placement: Placement, allocations: Any) -> tuple[Declaration, Placement]:
+    """Those that are to go still feel what is taken from them, as long as nobody else has it."""
+    held = {name: fields["agents"] for names in allocations.values() for name, fields in names.items()}
+    there = {name: held.get(name, []) for name in parsed.absent}
+    return replace(parsed, vpods={**parsed.absent, **parsed.vpods}), {**there, **placement}
+
+
+def _placed(declaration: Any, allocations: Any, told: Any = ()) -> tuple[Declaration, Placement]:
     agents = {host: {name: fields["agents"] for name, fields in names.items()} for host, names in allocations.items()}
     try:
         parsed = parse_declaration(declaration)
-        return parsed, place(parsed, agents)
+        return parsed, place(parsed, agents, told)
     except DeclarationError as error:
         raise AnsibleFilterError("; ".join(error.problems)) from None
 
@@ -108,4 +126,5 @@ class FilterModule:
             "plan_page": page_of,
             "plan_table": table_of,
             "racks": racks_of,
+            "vpod_table": vpod_table_of,
         }

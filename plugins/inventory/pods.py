@@ -23,8 +23,8 @@ notes:
     the pod, and C(cluster_NAME)."
   - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
     C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
-    controller. C(ipu_pod_unseen) is empty; a dry run puts the devices there that do not answer. All of them always
-    exist."
+    controller. C(ipu_pod_unseen) is empty; a dry run puts the devices there that do not answer. Runs also fill
+    C(ipu_pod_concerned), C(ipu_pod_lowered) and C(ipu_pod_settled). All of them always exist."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
   - "Host variables of a Poplar server: C(management_address), C(rnic_address), C(rnic_prefix), C(rnic_interface),
@@ -66,6 +66,11 @@ options:
         read, and need not answer.
       - C(canary) lists switches and Poplar servers that are changed before all others; their pod comes before pods
         without.
+      - C(excluded) lists IPU-Machines that are out of order. No vPOD gets them, their ports are kept as they are,
+        nobody waits for them, and a run says at its end that it is degraded. A vPOD that has one stays there until the
+        extra variable C(vpods_interrupt) names it.
+      - C(hypervisors) lists Poplar servers that may be in several vPODs, each with one of the C(virtual_functions) (1
+        to 127, default 8) of the RNIC.
     type: dict
     required: true
   controllers:
@@ -81,16 +86,23 @@ options:
     description:
       - Cluster name to its fields, C(controller), C(pods) (in ILD order), C(topology) (C(mesh) or C(torus), default
         what the controller does) and C(looped).
+      - C(spine) (default C(false)) says whether RNICs of different racks of the cluster reach each other. Without, a
+        GCD's Poplar server has to stand in the rack of its IPUs.
     type: dict
     default: {}
   vpods:
     description:
-      - vPOD name to its fields, C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
+      - vPOD name to its fields, C(state) (C(present), the default, or C(absent), then only C(cluster) is required),
+        C(cluster), C(ipus) (4, 8, 16, 32, 64 and multiples of 64), C(poplar_servers) (names),
         C(vlan) (with C(vni) and C(vlan_name)), C(users) (needed where the controller is secure), C(ipu_machines)
         (pins), C(ipuof) (C(environment), the default, or C(files)) and C(partitions).
       - A partition has C(ipus), and may have C(gcds), C(replicas), C(reconfigurable), C(routing), C(gw_routing),
         C(sync_type), C(relocatable) and C(disable_auto_reset), which are as in M(ipu.pod.vipu_state), and
-        C(poplar_servers) (those that use it, default all of the vPOD).
+        C(poplar_servers) (those that use it, default all of the vPOD; with several GCDs one for each, or one for all).
+      - C(controller) is C(shared) (default), which is that of the cluster, or C(dedicated) to the vPOD, on the same
+        host, with C(controller_ports) (C(user), C(admin), C(metrics); default 10000 + 4 x C(vlan) and the next two).
+      - C(virtual_function) is the number of the one that it has on its hypervisors, C(containers) C(macvlan) has its
+        other servers say how containers get RNIC addresses of their own.
     type: dict
     default: {}
 """
@@ -120,7 +132,10 @@ from typing import Any
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import FOR_THE_SIMULATOR, parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import (
+    FOR_THE_SIMULATOR,
+    parse_declaration,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._pod.hosts import (
     CONTROLLERS,
     EVERYTHING,

@@ -125,6 +125,8 @@ options:
           - For a NIC, all its SR-IOV virtual functions. An empty list takes them away. Not declared, they are kept.
           - A systemd unit, C(ipu-vf-NAME.service), makes them at boot. Another number of functions takes all of them
             away for a moment, which is refused while one is in use.
+          - Where their number stays and nothing else of the NIC changes, only functions with other settings are
+            touched, and only these must not be in use.
           - How many are possible is a setting of the NIC's firmware.
         type: list
         elements: dict

@@ -28,13 +28,13 @@ sys.path.insert(0, str(ROOT))
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
 from ansible_collections.ipu.pod.plugins.filter.adoption import pods_yml
+from ansible_collections.ipu.pod.plugins.module_utils._adoption.fleet import FleetAdoption, adopted_fleet
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, Step
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._review.findings import Gathered, findings
-from ansible_collections.ipu.pod.plugins.module_utils._review.fleet import FleetAdoption, adopted_fleet
 from ansible_collections.ipu.pod.plugins.module_utils._review.not_ours import (
     not_ours_on_controllers,
     not_ours_on_switches,
@@ -146,11 +146,12 @@ def plan(fleet: Fleet, document: dict[str, Any], found: FleetAdoption) -> dict[s
     agents = {name: fields["agents"] for name, fields in fleet.held["allocations"].items()}
     placement = place(declaration, {CONTROLLER: agents})
     wanted = desired(declaration, placement)
-    steps = [
-        *_switch_steps(fleet, wanted["tor_switches"]),
-        *_server_steps(fleet, wanted["poplar_servers"], found.variables),
-        *_controller_steps(fleet, wanted["vipu_controllers"][CONTROLLER], found.options.get(CONTROLLER, {})),
-    ]
+    phases = (
+        _controller_steps(fleet, wanted["vipu_controllers"][CONTROLLER], found.options.get(CONTROLLER, {})),
+        _switch_steps(fleet, wanted["tor_switches"]),
+        _server_steps(fleet, wanted["poplar_servers"], found.variables),
+    )
+    steps = [dict(step, phase=number) for number, phase in enumerate(phases) for step in phase]
     not_ours = [
         *not_ours_on_controllers(wanted["vipu_controllers"], {CONTROLLER: fleet.held}),
         *not_ours_on_switches(wanted["tor_switches"], {name: gathered(each) for name, each in fleet.switches.items()}),

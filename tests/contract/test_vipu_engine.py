@@ -56,6 +56,20 @@ def slurm(site: InProcess, name: str, allocation: str = "alice") -> None:
     assert site.run(create.split())[0] == 0
 
 
+def test_agents_that_the_controller_has_chosen_are_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PODSIM_VIPU_RELEASE", "1.17.0")
+    site = InProcess()
+    alice = {"name": "alice", "cluster": "c", "size": 8, "agents": AGENTS[2:]}
+    declared = pod(allocation=[alice, {"name": "bob", "cluster": "c", "size": 4}])
+    outcome = converge(site, declared)
+    assert outcome.failure is None
+    assert outcome.after
+    assert outcome.after["allocation"]["alice"]["agents"] == AGENTS[:2]
+    # From now on it is known where they lie.
+    with pytest.raises(Refused, match=r"allocation alice: agents is \['ipum1', 'ipum2'\]"):
+        converge(site, declared)
+
+
 def test_purge_removes_what_is_not_declared_where_it_was_told_to(site: InProcess) -> None:
     for name, allocation in (("old1", "alice"), ("p4711", "alice"), ("old2", "bob")):
         slurm(site, name, allocation)
@@ -148,6 +162,16 @@ def test_a_declared_partition_in_error_is_reported_with_the_remedy_and_the_rest_
     assert outcome.after
     assert outcome.after["partition"]["new"]["status"] == "ACTIVE"
     assert [step["name"] for step in outcome.result()["done"]] == ["new"]
+
+
+def test_a_partition_goes_although_an_agent_of_it_is_down(site: InProcess) -> None:
+    site.fleet.down = {"ipum1"}
+    site.controller.poll()
+    gone = [{"name": name, "state": "absent"} for name in ("train", "serve")]
+    outcome = converge(site, {"partition": gone})
+    assert (outcome.failure, outcome.after and outcome.after["partition"]) == (None, {})
+    removals = [call[call.index("remove") :] for call in site.calls if "remove" in call]
+    assert removals == [["remove", "partition", "serve"], ["remove", "partition", "train", "--force"]]
 
 
 def test_somebody_elses_partition_in_error_is_no_failure(site: InProcess) -> None:

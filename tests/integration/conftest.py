@@ -19,12 +19,32 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
+from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
+from tests.quick_ansible.fixture import quick_ansible  # noqa: F401
+from tests.simulated_pod import ANSIBLE, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
 AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
+
+
+# In the order of their time.
+LONG_ONES = (
+    "test_vpod_life.py",
+    "test_plan_and_drift.py",
+    "test_controller_operations.py",
+    "test_pipelines.py",
+    "test_controller.py",
+    "test_vpod_isolation.py",
+    "test_ownership.py",
+    "test_cables.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Longest first."""
+    long_ones_first(items, LONG_ONES)
 
 
 class Pod:
@@ -32,7 +52,9 @@ class Pod:
 
     def __init__(self, inventory: Path) -> None:
         self.inventory = inventory
-        self.sim = yaml.safe_load((inventory / "pods.yml").read_text())["sim"]
+        sim = yaml.safe_load((inventory / "pods.yml").read_text())["sim"]
+        # Instead of a floor of its own, a file may name the one that has it.
+        self.sim = yaml.safe_load((inventory / sim).read_text())["sim"] if isinstance(sim, str) else sim
 
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
@@ -48,7 +70,7 @@ class Pod:
         """What one of the collection's modules returns that is run on a host."""
         done = subprocess.run(
             [
-                f"{PROGRAMS}/ansible",
+                f"{ANSIBLE}/ansible",
                 "-i",
                 str(self.inventory),
                 host,
@@ -73,7 +95,7 @@ class Pod:
     ) -> subprocess.CompletedProcess[str]:
         where = ["-i", str(inventory)] if inventory else []
         return subprocess.run(
-            [f"{PROGRAMS}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
+            [f"{ANSIBLE}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
             cwd=PROJECT,
             env={**os.environ, **environment},
             capture_output=True,
@@ -103,8 +125,8 @@ class Pod:
             "/etc/vipu /run/faults.json; systemctl daemon-reload; systemctl reset-failed",
         )
 
-    def switch(self, *commands: str) -> list[dict[str, Any]]:
-        """Type commands at the ToR switch, as a person would."""
+    def switch(self, *commands: str, switch: str = "pod001-tor") -> list[dict[str, Any]]:
+        """Type commands at a ToR switch, as a person would."""
         request = {
             "jsonrpc": "2.0",
             "id": "1",
@@ -113,7 +135,7 @@ class Pod:
         }
         answer = urlopen(
             Request(
-                f"https://{self.sim['switches']['pod001-tor']['management']}/command-api",
+                f"https://{self.sim['switches'][switch]['management']}/command-api",
                 json.dumps(request).encode(),
                 {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
             ),
@@ -126,7 +148,7 @@ class Pod:
     def fingerprint(self) -> dict[str, str]:
         """The state that a run could touch: the switch's configurations, the hosts' files and addresses."""
         configurations = (STATE / "switches" / "pod001-tor").glob("*-config")
-        hosts = ("ctrl001", *(f"pod001-poplar{n}" for n in range(1, 5)))
+        hosts = (*self.sim["controllers"], *self.sim["poplar_servers"])
         files = "find /etc /var/lib/vipu -type f -exec sha256sum {} + 2>/dev/null | sort; ip -brief address show up"
         return {
             **{path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in configurations},
@@ -139,6 +161,14 @@ class Pod:
         # The switch makes the log at its first request.
         lines = log.read_text().splitlines() if log.exists() else []
         return sum(json.loads(line)["write"] for line in lines)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_directory() -> Iterator[None]:
+    """Inventories that tests write elsewhere find the pod's keys and certificates all the same."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PODSIM_STATE", str(STATE))
+        yield
 
 
 @pytest.fixture(scope="module", name="inventory")
@@ -156,3 +186,11 @@ def fresh_pod(inventory: Path) -> Iterator[Pod]:
     podsim("up", str(inventory / "pods.yml"))
     yield Pod(inventory)
     podsim("down")
+
+
+@pytest.fixture(scope="module")
+def pod(fresh_pod: Pod) -> Pod:
+    """The pod after site.yml."""
+    run = fresh_pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return fresh_pod

@@ -7,20 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
-STATE = PROJECT / "build" / "podsim"
-
-
-@pytest.fixture(scope="module")
-def pod(fresh_pod: Any) -> Any:
-    """The pod after site.yml, whose first run finds nothing that it could not set right."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
 
 
 def sentences(pod: Any) -> list[str]:
@@ -98,7 +88,7 @@ def test_site_stops_at_what_nobody_would_set_right(pod: Any, tmp_path: Path) -> 
     (tmp_path / "group_vars").symlink_to(INVENTORY / "group_vars")
     pod.switch("configure", "interface Ethernet31/1", "mtu 1400")
     before, writes = pod.fingerprint(), pod.write_requests()
-    run = pod.playbook("site", "-e", f"podsim_state={STATE}", inventory=tmp_path)
+    run = pod.playbook("site", inventory=tmp_path)
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     pod.switch("configure", "interface Ethernet31/1", "mtu 9214")
     assert run.code != 0

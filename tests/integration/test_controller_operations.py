@@ -16,8 +16,7 @@ import yaml
 
 from podsim.vipu.archive import write_archive
 
-INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
-STATE = Path(__file__).resolve().parents[2] / "build" / "podsim"
+INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_two_servers"
 MACHINES = {f"pod001-ipum{n}": f"10.2.1.{n}" for n in range(1, 17)}
 
 # Stands in front of vipu-admin and holds `create cluster` back until somebody opens the gate.
@@ -25,6 +24,11 @@ GATE = """#!/bin/sh
 case "$*" in *"create cluster"*) touch /run/at-the-gate; read -r _ < /run/gate;; esac
 exec /usr/local/bin/vipu-admin "$@"
 """
+
+
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    return INVENTORY
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
@@ -49,15 +53,14 @@ def on_a_server(tmp_path: Path) -> Path:
 
 
 def test_the_controller_can_be_on_a_poplar_server(fresh_pod: Any, on_a_server: Path) -> None:
-    options = ("-e", f"podsim_state={STATE}")
-    foretold = fresh_pod.playbook("site", "--check", *options, inventory=on_a_server)
+    foretold = fresh_pod.playbook("site", "--check", inventory=on_a_server)
     assert (foretold.code, foretold.messages) == (0, "")
-    run = fresh_pod.playbook("site", *options, inventory=on_a_server)
+    run = fresh_pod.playbook("site", inventory=on_a_server)
     assert (run.code, run.messages) == (0, "")
     assert changes(foretold) == changes(run)
     assert fresh_pod.held("partitions", "pod001-poplar1") == ["serve", "train"]
-    assert "train" in fresh_pod.inside("pod001-poplar4", "vipu list partitions")
-    again = fresh_pod.playbook("site", *options, inventory=on_a_server)
+    assert "train" in fresh_pod.inside("pod001-poplar2", "vipu list partitions")
+    again = fresh_pod.playbook("site", inventory=on_a_server)
     assert (again.code, changes(again)) == (0, [])
     fresh_pod.forget_the_controller("pod001-poplar1")
 

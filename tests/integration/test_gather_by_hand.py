@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import INVENTORY, STATE, Pod, podsim
+from .conftest import INVENTORY, Pod, podsim
 
 MACHINES = [f"pod001-ipum{n}" for n in range(1, 17)]
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
@@ -135,7 +135,7 @@ def with_group_vars(folder: Path) -> None:
 
 def gather(pod: Pod, inventory: Path) -> tuple[Any, Path]:
     place = inventory.parent / "gathered"
-    options = ("-e", f"podsim_state={STATE}", "-e", f"gather_directory={place}")
+    options = ("-e", f"gather_directory={place}")
     return pod.playbook("gather", *options, inventory=inventory), place
 
 
@@ -165,7 +165,7 @@ def test_what_was_made_by_hand_is_written_down_and_nothing_is_left_to_do(pod: Po
     shutil.copytree(place / "host_vars", mine / "host_vars")
     shutil.copy(place / "pods.yml", mine)
     with_group_vars(mine)
-    options = ("-e", f"podsim_state={STATE}", "-e", f"plan_directory={mine / 'plan'}")
+    options = ("-e", f"plan_directory={mine / 'plan'}")
     run = pod.playbook("plan", *options, inventory=mine)
     assert (run.code, run.messages) == (0, "")
     plans = {(host, task): result["plan"] for host, task, result in run.tasks if "plan" in result}

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +16,11 @@ import pytest
 import yaml
 
 from tests.processes import kill_with_all_below
+from tests.simulated_pod import ANSIBLE, PROJECT
 
-PROJECT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
-INVENTORY = PROJECT / "inventories" / "sim_pod64"
-STATE = PROJECT / "build" / "podsim"
-SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
+INVENTORY = PROJECT / "inventories" / "sim_two_servers"
+SERVERS = [f"pod001-poplar{n}" for n in range(1, 3)]
 LOCK, RECORD = "/var/lib/ipu-pod/pod001.lock", "/var/lib/ipu-pod/runs.jsonl"
-OPTIONS = ("-e", f"podsim_state={STATE}")
 
 
 def vpod(vlan: int, servers: list[str]) -> dict[str, Any]:
@@ -34,13 +30,15 @@ def vpod(vlan: int, servers: list[str]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The simulated pod's, to be declared otherwise."""
-    copy = tmp_path_factory.mktemp("inventory")
-    shutil.copytree(INVENTORY, copy, dirs_exist_ok=True)
-    return copy
+    folder = tmp_path_factory.mktemp("inventory")
+    (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
+    declare(folder, {})
+    return folder
 
 
 def declare(inventory: Path, vpods: dict[str, Any], managed: list[str] | None = None) -> None:
     document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    document["sim"] = str(INVENTORY / document["sim"])
     document["vpods"] = vpods
     if managed:
         document["pods"]["pod001"]["managed"] = managed
@@ -50,8 +48,9 @@ def declare(inventory: Path, vpods: dict[str, Any], managed: list[str] | None = 
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Any, inventory: Path) -> Any:
     """The vPOD demo lies behind the place of one that has gone, so that placing it anew would move it."""
-    declare(inventory, {"gone": vpod(102, []), "demo": vpod(101, SERVERS)})
-    run = fresh_pod.playbook("site", *OPTIONS, inventory=inventory)
+    first_machines = [f"pod001-ipum{n}" for n in range(1, 5)]
+    declare(inventory, {"gone": vpod(102, []) | {"ipu_machines": first_machines}, "demo": vpod(101, SERVERS)})
+    run = fresh_pod.playbook("site", inventory=inventory)
     assert (run.code, run.messages) == (0, "")
     fresh_pod.inside("ctrl001", "vipu-admin -P 8091 remove allocation gone")
     declare(inventory, {"demo": vpod(101, SERVERS)})
@@ -68,7 +67,7 @@ def planned(run: Any) -> dict[tuple[str, str], Any]:
 
 def test_a_limit_gives_the_subset_of_the_plan_and_places_nothing_anew(pod: Any, inventory: Path) -> None:
     def dry_run(*options: str) -> Any:
-        return pod.playbook("site", "--check", *OPTIONS, *options, inventory=inventory)
+        return pod.playbook("site", "--check", *options, inventory=inventory)
 
     first = dry_run()
     whole = planned(first)
@@ -96,7 +95,7 @@ def last_record(pod: Any) -> dict[str, Any]:
 def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
     """A run of site.yml that has just taken the lock, and recorded that."""
     process = subprocess.Popen(
-        [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml", *OPTIONS],
+        [f"{ANSIBLE}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml"],
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -114,7 +113,7 @@ def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
 def test_of_two_runs_at_once_one_is_refused_and_the_other_is_recorded(
     pod: Any, inventory: Path, at_work: subprocess.Popen[str]
 ) -> None:
-    code, said = pod.say("site", *OPTIONS, inventory=inventory)
+    code, said = pod.say("site", inventory=inventory)
     assert code == 2
     assert f"(process {at_work.pid}, site.yml) since 2" in said
     assert "pod001 is held by" in said
@@ -124,23 +123,23 @@ def test_of_two_runs_at_once_one_is_refused_and_the_other_is_recorded(
     started, ended = [json.loads(line) for line in pod.inside("ctrl001", f"tail -n 2 {RECORD}").splitlines()]
     assert (started["event"], started["process"], ended["event"]) == ("started", at_work.pid, "ended")
     assert {(step["device"], step["kind"]) for step in ended["steps"]} >= {("pod001-tor", "port")}
-    assert f"{started['host']}  site.yml  pod001         done" in pod.say("runs", *OPTIONS, inventory=inventory)[1]
+    assert f"{started['host']}  site.yml  pod001         done" in pod.say("runs", inventory=inventory)[1]
 
 
 def test_the_lock_of_a_killed_run_is_taken_over(pod: Any, inventory: Path, at_work: subprocess.Popen[str]) -> None:
     kill_with_all_below(at_work)
-    code, said = pod.say("vpods", *OPTIONS, inventory=inventory)
+    code, said = pod.say("vpods", inventory=inventory)
     assert code == 0, said
     assert f"(process {at_work.pid}, site.yml)" in said
     assert "which is dead" in said
-    assert "did not end" in pod.say("runs", *OPTIONS, inventory=inventory)[1]
+    assert "did not end" in pod.say("runs", inventory=inventory)[1]
 
 
 def test_with_only_the_switch_managed_nothing_else_is_touched(pod: Any, inventory: Path) -> None:
     declare(inventory, {"demo": vpod(101, SERVERS)}, managed=["switch"])
     pod.switch("configure", "interface Ethernet13/1", "switchport access vlan 1")
     hosts = {host: files for host, files in pod.fingerprint().items() if not host.endswith("-config")}
-    run = pod.playbook("site", *OPTIONS, "-e", "pod_lock_own_directory=/tmp/ipu-pod-test", inventory=inventory)
+    run = pod.playbook("site", "-e", "pod_lock_own_directory=/tmp/ipu-pod-test", inventory=inventory)
     shutil.rmtree("/tmp/ipu-pod-test")
     assert (run.code, run.messages) == (0, "")
     assert run.changed["pod001-tor"] == 1

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-INVENTORY = PROJECT / "inventories" / "sim_pod64"
+INVENTORY = PROJECT / "inventories" / "sim_two_servers"
 SCRIPTS = PROJECT / "docs" / "pipelines"
 PORT = "Ethernet24/1"
 
@@ -73,10 +73,10 @@ def test_on_a_merge_request_the_plan_is_left_for_people_and_for_the_merge(fresh_
     assert {device for device, _kind, _name in pipeline.planned()} == {
         "pod001-tor",
         "ctrl001",
-        *(f"pod001-poplar{number}" for number in range(1, 5)),
+        *(f"pod001-poplar{number}" for number in range(1, 3)),
     }
     summary = next(line for line in (pipeline.plan / "plan.md").read_text().splitlines() if line.startswith("**"))
-    assert f"{len(pipeline.planned())} steps on 6 devices" in summary
+    assert f"{len(pipeline.planned())} steps on 4 devices" in summary
     page = (pipeline.plan / "plan.html").read_text()
     assert page.count('<tr id="step-') == len(pipeline.planned())
     assert f'data-port="{PORT}"' in page
@@ -124,7 +124,7 @@ def test_a_refused_pods_yml_leaves_no_plan(pipeline: Pipeline, tmp_path: Path, f
 
 
 def test_what_cannot_be_looked_at_has_a_code_of_its_own(fresh_pod: Any, pipeline: Pipeline) -> None:
-    fresh_pod.inside("pod001-poplar4", "systemctl stop ssh.socket ssh sshd 2>/dev/null; pkill sshd || true")
+    fresh_pod.inside("pod001-poplar2", "systemctl stop ssh.socket ssh sshd 2>/dev/null; pkill sshd || true")
     code, said = pipeline.nightly()
     assert code == 1, said
-    assert "pod001-poplar4" in (pipeline.drift / "drift.md").read_text()
+    assert "pod001-poplar2" in (pipeline.drift / "drift.md").read_text()

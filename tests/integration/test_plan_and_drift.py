@@ -16,7 +16,6 @@ from xml.etree import ElementTree
 import pytest
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
-STATE = Path(__file__).resolve().parents[2] / "build" / "podsim"
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
 SWITCH, CONTROLLER = "pod001-tor", "ctrl001"
 
@@ -272,12 +271,11 @@ def as_an_operator(up: Reviewer, tmp_path: Path) -> Path:
 
 
 def test_to_look_the_switch_needs_no_right_to_configure(up: Reviewer, as_an_operator: Path) -> None:
-    state = ("-e", f"podsim_state={STATE}")
-    code, report = up.drift(*state, inventory=as_an_operator)
+    code, report = up.drift(inventory=as_an_operator)
     assert (code, report["unseen"], report["steps"]) == (0, [], [])
     up.pod.switch("configure", "interface Ethernet10/1", "mtu 9000")
-    assert found(up.plan(*state, inventory=as_an_operator)) == {(SWITCH, "port", "Ethernet10/1")}
-    code, said = up.pod.say("site", "--limit", SWITCH, *state, inventory=as_an_operator)
+    assert found(up.plan(inventory=as_an_operator)) == {(SWITCH, "port", "Ethernet10/1")}
+    code, said = up.pod.say("site", "--limit", SWITCH, inventory=as_an_operator)
     assert code != 0
     assert "Authorization denied" in said
     up.pod.switch("configure", "interface Ethernet10/1", "mtu 9214")

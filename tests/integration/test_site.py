@@ -42,7 +42,7 @@ def test_check_mode_foretells_which_task_changes_on_which_host(runs: dict[str, A
 
 def test_check_mode_foretells_the_diff_and_the_plan_of_every_module(runs: dict[str, Any]) -> None:
     foretold = module_diffs(runs["check"])
-    assert len(foretold) == 1 + 4 + 4 + 1 + 4
+    assert len(foretold) == 1 + 4 + 4 + 2 + 4
     assert foretold == module_diffs(runs["real"])
 
 

@@ -13,17 +13,14 @@ import pytest
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
-INVENTORY = PROJECT / "inventories" / "sim_pod64"
+INVENTORY = PROJECT / "inventories" / "sim_two_servers"
 STATE = PROJECT / "build" / "podsim"
-RNIC_PORTS = [*range(9, 26), 27, 29, 31]
+RNIC_PORTS = [*range(9, 26), 27]
 
 
-@pytest.fixture(scope="module")
-def pod(fresh_pod: Any) -> Any:
-    """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    return INVENTORY
 
 
 def inventory(folder: Path, **words: Any) -> Path:
@@ -33,10 +30,6 @@ def inventory(folder: Path, **words: Any) -> Path:
     (folder / "pods.yml").write_text(yaml.safe_dump(document))
     (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
     return folder
-
-
-def options() -> tuple[str, ...]:
-    return ("-e", f"podsim_state={STATE}")
 
 
 def sessions() -> list[str]:
@@ -58,7 +51,7 @@ def test_one_line_makes_roce_lossless_on_every_rnic_port_and_packets_still_pass(
 
 def test_a_canary_is_changed_and_confirmed_before_the_others(pod: Any, tmp_path: Path) -> None:
     tor = {"mtu": 9100, "roce": "reference", "canary": ["pod001-ipum16"]}
-    run = pod.playbook("tor_switches", *options(), inventory=inventory(tmp_path, tor=tor))
+    run = pod.playbook("tor_switches", inventory=inventory(tmp_path, tor=tor))
     assert (run.code, run.messages) == (0, "")
     first, second = sessions()[-2:]
     assert first == f"{second}_canary"
@@ -74,7 +67,7 @@ def test_the_cables_are_as_declared(pod: Any) -> None:
 
 def test_a_cable_that_is_not_as_declared_is_named(pod: Any, tmp_path: Path) -> None:
     swapped = {"pod001-ipum3": {"switch_port": "Et12"}, "pod001-ipum4": {"switch_port": "Et11"}}
-    run = pod.playbook("cabling", *options(), inventory=inventory(tmp_path, overrides=swapped))
+    run = pod.playbook("cabling", inventory=inventory(tmp_path, overrides=swapped))
     assert run.code != 0
     assert "Ethernet11/1 has pod001-ipum3, but pods.yml says pod001-ipum4" in run.messages
 

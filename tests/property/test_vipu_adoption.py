@@ -10,12 +10,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import ControllerAdoption, adopted
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, predict
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.adoption import Adoption, adopted
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, PARTITION, USER, empty_state, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
@@ -125,7 +125,7 @@ def held(state: State) -> dict[str, Any]:
     return {plural(kind): names for kind, names in state.items()}
 
 
-def declared_by(adoption: Adoption, state: State) -> dict[str, list[dict[str, Any]]]:
+def declared_by(adoption: ControllerAdoption, state: State) -> dict[str, list[dict[str, Any]]]:
     """What playbooks declare from the pods.yml that was written, and the options beside it."""
     declaration = parse_declaration(adoption.document)
     allocations = {name: fields["agents"] for name, fields in state["allocation"].items()}
@@ -272,6 +272,15 @@ def test_what_is_said_at_creation_only_is_kept() -> None:
     earlier = {"alice": {"cluster": "c", "ipus": 32, "partitions": {"p": {"ipus": 4, "relocatable": True}}}}
     adoption = adopted({**DOCUMENT, "vpods": earlier}, {HOST: held(rack_with(p={}))})
     assert adoption.document["vpods"]["alice"]["partitions"]["p"]["relocatable"] is True
+
+
+def test_what_only_a_dedicated_controller_knows_is_kept() -> None:
+    theirs = {"vlan": 101, "controller": "dedicated", "users": ["alice"], "partitions": {"p": {"ipus": 4}}}
+    adoption = adopted(
+        {**document("secure"), "vpods": {"alice": {"cluster": "gone", "ipus": 4, **theirs}}}, {HOST: held(rack_with())}
+    )
+    machines = [f"pod001-ipum{n}" for n in range(1, 9)]
+    assert adoption.document["vpods"] == {"alice": {**theirs, "cluster": "c", "ipus": 32, "ipu_machines": machines}}
 
 
 def test_agents_with_names_of_their_own_give_their_pod_a_template() -> None:

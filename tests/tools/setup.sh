@@ -27,6 +27,12 @@ echo "Preparing .venv with $("$python" --version) (a few minutes the first time)
 PYTHONWARNINGS=ignore \
     .venv/bin/pip install -qq --disable-pip-version-check --group dev --editable simulator
 
+# Beside it the oldest supported ansible-core, which finds everything else in .venv.
+packages='import site; print(site.getsitepackages()[0])'
+"$python" -m venv --without-pip .venv/oldest
+.venv/bin/pip --python .venv/oldest/bin/python install -qq --disable-pip-version-check --no-deps --group oldest
+.venv/bin/python -c "$packages" >"$(.venv/oldest/bin/python -c "$packages")/newest.pth"
+
 # Compiled now, so that a later `sudo podsim` leaves no files of root in the checkout.
 .venv/bin/python -m compileall -q simulator/podsim
 

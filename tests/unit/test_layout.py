@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
 MODULES = sorted((PLUGINS / "modules").glob("*.py"))
 ROLES = sorted(path for path in (ROOT / "roles").glob("*") if path.is_dir())
+YAML_FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])
+ERRORS = ("ignore_errors", "any_errors_fatal", "ignore_unreachable")
 PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
 SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
 # These parts decide and never do.
-PURE_FILES = sorted(
-    path for part in ("_pod", "_plan", "_review") for path in (PLUGINS / "module_utils" / part).rglob("*.py")
-)
+PURE = ("_pod", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_cross", "_review")
+PURE_FILES = sorted(path for part in PURE for path in (PLUGINS / "module_utils" / part).rglob("*.py"))
 IMPURE = {"ansible", "asyncio", "http", "os", "pathlib", "requests", "shutil", "socket", "subprocess", "urllib"}
 
 
@@ -127,5 +129,39 @@ def test_pure_parts_know_no_ansible_and_do_no_io(path: Path) -> None:
     assert calls(path).isdisjoint({"open", "print", "input", "exec", "eval"})
 
 
+def siblings(package: Path) -> set[str]:
+    """Return the other packages of module_utils that a package of it imports."""
+    return {
+        (node.module or "").partition(".")[0]
+        for path in package.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level == 2
+    }
+
+
+def test_packages_depend_one_way() -> None:
+    packages = [path for path in (PLUGINS / "module_utils").iterdir() if (path / "__init__.py").exists()]
+    # Raises CycleError, which names the packages of a circle.
+    order = list(TopologicalSorter({package.name: siblings(package) for package in packages}).static_order())
+    assert set(order) == {package.name for package in packages}
+
+
 def test_nothing_is_ignored() -> None:
     assert list((ROOT / "tests").rglob("ignore-*.txt")) == []
+
+
+@pytest.mark.parametrize("path", YAML_FILES, ids=name)
+def test_whether_errors_end_a_run_does_not_depend_on_a_template(path: Path) -> None:
+    """Ansible reads these keywords before it has a value for them, and takes any text for a yes."""
+    if found := templated(load(path)):
+        pytest.fail(f"{found[0]}: write it out, as `apply:` of an include_role that has a `when`")
+
+
+def templated(document: Any) -> list[str]:
+    """Return the keywords about errors that are a template, wherever they are in a document."""
+    if isinstance(document, list):
+        return [found for part in document for found in templated(part)]
+    if not isinstance(document, dict):
+        return []
+    own = [f"{word}: {document[word]}" for word in ERRORS if isinstance(document.get(word), str)]
+    return own + [found for part in document.values() for found in templated(part)]

@@ -58,6 +58,11 @@ def ipu_machines_of(pod: Pod) -> list[str]:
     return [device_name(pod, IPU_MACHINE, number) for number in range(1, pod.model.ipu_machines + 1)]
 
 
+def cluster_agents(declaration: Declaration, cluster: str) -> list[str]:
+    """The IPU-Machines of a cluster in ILD-major order."""
+    return [name for pod in declaration.clusters[cluster].pods for name in ipu_machines_of(declaration.pods[pod])]
+
+
 def device_name(pod: Pod, kind: str, number: int) -> str:
     """The name by the pod's template for that kind of device."""
     return pod.names[kind].format(pod=pod.name, lrack=pod.lrack, n=number)

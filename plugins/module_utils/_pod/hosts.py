@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .devices import CONTROLLER, IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
+from .devices import CONTROLLER, IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, cluster_agents, devices_of
+from .hypervisors import hypervisors_of
 from .managed import unmanaged, wholly_unmanaged
 from .model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .placement import cluster_agents
 
 EVERYTHING = "ipu_pods"
 GROUP_OF_KIND = {
@@ -31,9 +31,13 @@ UNMANAGED_OF_LAYER = {
 }
 # Filled by a dry run, with the devices that do not answer it.
 UNSEEN = "ipu_pod_unseen"
+# Filled by a run: the hosts of the vPODs that it is about alone, those from which a vPOD is taken away, and the servers
+# that need nothing more after that.
+CONCERNED, LOWERED, SETTLED = "ipu_pod_concerned", "ipu_pod_lowered", "ipu_pod_settled"
+FILLED_BY_RUNS = (UNSEEN, CONCERNED, LOWERED, SETTLED)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
-    *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), UNSEEN),
+    *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS),
 )
 # An IPU-Machine is reached at its gateway, everything else at its management address.
 ADDRESS_OF_KIND = {IPU_MACHINE: "gateway_address"}
@@ -55,11 +59,11 @@ def groups(declaration: Declaration) -> dict[str, list[str]]:
     """The other groups. Those of :data:`GROUP_OF_KIND` always exist, even empty.
 
     So do :data:`SWITCHES`, with the ToR and the management switches, which are reached in the same way,
-    :data:`UNMANAGED` and those of its layers, and :data:`UNSEEN`. Beside them: ``cluster_NAME`` with the IPU-Machines
-    of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of a vPOD and the IPU-Machines that it is
-    pinned to. The order is the one in which devices are changed: canaries come first.
+    :data:`UNMANAGED` and those of its layers, and :data:`FILLED_BY_RUNS`. Beside them: ``cluster_NAME`` with the
+    IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of a vPOD and the
+    IPU-Machines that it is pinned to. The order is the one in which devices are changed: canaries come first.
     """
-    result: dict[str, list[str]] = {group: [] for group in (*GROUP_OF_KIND.values(), UNSEEN)}
+    result: dict[str, list[str]] = {group: [] for group in (*GROUP_OF_KIND.values(), *FILLED_BY_RUNS)}
     for device in canaries_first(declaration):
         result[GROUP_OF_KIND[device.kind]].append(device.name)
     result[SWITCHES] = [*result[GROUP_OF_KIND[TOR]], *result[GROUP_OF_KIND[MANAGEMENT_SWITCH]]]
@@ -69,7 +73,7 @@ def groups(declaration: Declaration) -> dict[str, list[str]]:
     for cluster in declaration.clusters.values():
         controller_host = declaration.controllers[cluster.controller].host_name
         result[group_name(f"cluster_{cluster.name}")] = [controller_host, *cluster_agents(declaration, cluster.name)]
-    for vpod in declaration.vpods.values():
+    for vpod in (*declaration.vpods.values(), *declaration.absent.values()):
         result[group_name(f"vpod_{vpod.name}")] = [*vpod.poplar_servers, *vpod.ipu_machines]
     result[UNMANAGED] = wholly_unmanaged(declaration)
     result.update({UNMANAGED_OF_LAYER[layer]: hosts for layer, hosts in unmanaged(declaration).items()})
@@ -91,12 +95,14 @@ def _declared_vlans(declaration: Declaration) -> dict[str, int]:
         device.name: vlan
         for device in devices_of(declaration).values()
         if device.kind in (POPLAR_SERVER, IPU_MACHINE)
-        for vlan in [declaration.pods[device.pod].rnic_vlan]
+        for vlan in [declaration.pods[device.pod].rest_vlan]
         if vlan is not None
     }
+    hypervisors = hypervisors_of(declaration)
     for vpod in declaration.vpods.values():
         if vpod.vlan is not None:
-            vlans.update(dict.fromkeys((*vpod.poplar_servers, *vpod.ipu_machines), vpod.vlan))
+            bare_metal = [name for name in vpod.poplar_servers if name not in hypervisors]
+            vlans.update(dict.fromkeys((*bare_metal, *vpod.ipu_machines), vpod.vlan))
     return vlans
 
 

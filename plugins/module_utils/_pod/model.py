@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Mapping
 
-from .switches import ManagementSwitch, Tor, Vlan
+from .switches import QUARANTINE, ManagementSwitch, Tor, Vlan
 
 INSECURE, SECURE = "insecure", "secure"
 ENVIRONMENT, FILES = "environment", "files"
+SHARED, DEDICATED = "shared", "dedicated"
+MACVLAN = "macvlan"
+PRESENT, ABSENT = "present", "absent"
 SWITCH_LAYER, SERVERS_LAYER, CONTROLLER_LAYER = LAYERS = ("switch", "servers", "controller")
 
 
@@ -37,6 +40,8 @@ class Pod:
     ``rnic_vlan`` and ``rnic_mtu`` of None mean: keep what is there.
     ``managed`` are those of :data:`LAYERS` that may be changed; the others are read at most.
     ``canary`` names switches and Poplar servers that are changed before all others.
+    ``excluded`` are IPU-Machines that are out of order: no vPOD gets them, and nothing is done to them.
+    ``hypervisors`` are the Poplar servers that may carry several vPODs, each with ``virtual_functions`` of its RNIC.
     """
 
     name: str
@@ -56,6 +61,16 @@ class Pod:
     overrides: Mapping[str, Mapping[str, Any]]
     managed: tuple[str, ...]
     canary: tuple[str, ...]
+    excluded: tuple[str, ...]
+    hypervisors: tuple[str, ...]
+    virtual_functions: int
+
+    @property
+    def rest_vlan(self) -> int | None:
+        """The VLAN of RNICs that no vPOD has; None: they stay in the VLAN that they are in."""
+        if self.rnic_vlan is not None or QUARANTINE not in self.vlans:
+            return self.rnic_vlan
+        return self.vlans[QUARANTINE].vlan_id
 
 
 @dataclass(frozen=True)
@@ -87,19 +102,24 @@ class Controller:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The IPU-Machines of one or more pods, in ILD order, under one controller."""
+    """The IPU-Machines of one or more pods, in ILD order, under one controller.
+
+    ``spine`` says whether RNICs of different racks reach each other.
+    """
 
     name: str
     controller: str
     pods: tuple[str, ...]
     topology: str | None
     looped: bool | None
+    spine: bool
 
 
 @dataclass(frozen=True)
 class Partition:
     """A partition inside a vPOD; ``poplar_servers`` empty means all servers of the vPOD.
 
+    With several GCDs, several ``poplar_servers`` are one for each GCD, in their order; a server may have several.
     What is None is the controller's choice. ``relocatable`` and ``disable_auto_reset`` count at creation only.
     """
 
@@ -115,13 +135,36 @@ class Partition:
     disable_auto_reset: bool | None
     poplar_servers: tuple[str, ...]
 
+    @property
+    def is_shared_out(self) -> bool:
+        """Whether each GCD has a server of its own, instead of all servers having all GCDs."""
+        return len(self.poplar_servers) > 1 and (self.gcds or 1) > 1
+
+    def gcds_of(self, server: str) -> list[int]:
+        """The GCDs that a Poplar server of the vPOD runs; none for a server that does not use the partition."""
+        if self.is_shared_out:
+            return [gcd for gcd, name in enumerate(self.poplar_servers) if name == server]
+        return list(range(self.gcds or 1)) if server in self.poplar_servers or not self.poplar_servers else []
+
+
+@dataclass(frozen=True)
+class ControllerPorts:
+    """The TCP ports of one V-IPU controller."""
+
+    user: int
+    admin: int
+    metrics: int
+
 
 @dataclass(frozen=True)
 class Vpod:
     """A tenant's whole IPU-Machines with servers, VLAN and partitions.
 
     ``ipu_machines`` are pins, empty for none. ``ipuof`` says how its servers learn of the partitions: by environment
-    variables or by configuration files. ``vni`` and ``vlan_name`` are of ``vlan``.
+    variables or by configuration files. ``vni`` and ``vlan_name`` are of ``vlan``. ``controller`` is ``shared`` with
+    other vPODs of the cluster, or ``dedicated`` to this one; then it has ``ports`` of its own, None where nothing says
+    which. ``virtual_function`` is the number of the one that it gets on each hypervisor. ``containers`` says how
+    containers on its servers get RNIC addresses of their own; None: that is nobody's business here.
     """
 
     name: str
@@ -135,13 +178,27 @@ class Vpod:
     users: tuple[str, ...]
     ipuof: str
     partitions: tuple[Partition, ...]
+    controller: str
+    ports: ControllerPorts | None
+    virtual_function: int | None
+    containers: str | None
+
+    @property
+    def is_dedicated(self) -> bool:
+        """Whether it has a V-IPU controller of its own."""
+        return self.controller == DEDICATED
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything in pods.yml."""
+    """Everything in pods.yml; ``absent`` are the vPODs that are to go, of which no more than the cluster is sure."""
 
     pods: Mapping[str, Pod]
     controllers: Mapping[str, Controller]
     clusters: Mapping[str, Cluster]
     vpods: Mapping[str, Vpod]
+    absent: Mapping[str, Vpod] = field(default_factory=dict)
+
+    def controller_of(self, vpod: Vpod) -> Controller:
+        """The controller of a vPOD's cluster, which holds its allocation."""
+        return self.controllers[self.clusters[vpod.cluster].controller]

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Sequence
 
+MISSING = "is missing; it has to be declared"
+
 
 class DeclarationError(Exception):
     """A declaration that cannot be meant; ``problems`` holds one sentence each, the message all of them."""
@@ -101,16 +103,17 @@ class Address(Kind):
 
 @dataclass(frozen=True)
 class ListOf(Kind):
-    """A list with no value twice."""
+    """A list, with no value twice unless it may ``repeat``."""
 
     item: Kind
+    repeat: bool = False
 
     def check(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, list):
             return problems.add(path, f"{value!r} is not a list; write [...]")
         items = [self.item.check(item, f"{path}[{index}]", problems) for index, item in enumerate(value)]
         for index, item in enumerate(items):
-            if item is not None and item in items[:index]:
+            if item is not None and item in items[:index] and not self.repeat:
                 problems.add(f"{path}[{index}]", f"{item!r} is listed twice; keep one")
         return items
 
@@ -145,7 +148,7 @@ class Record(Kind):
         prefix = f"{path}." if path else ""
         for key in self.required:
             if key not in value:
-                problems.add(f"{prefix}{key}", "is missing; it has to be declared")
+                problems.add(f"{prefix}{key}", MISSING)
         result: dict[str, Any] = {}
         for key, item in value.items():
             if key not in self.fields:

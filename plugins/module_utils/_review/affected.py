@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List
 
-from .._pod.desired import tenants_of
+from .._desired.desired import tenants_of
+from .._placement.placement import Placement
 from .._pod.devices import TOR, Device, devices_of, ports_of
+from .._pod.hypervisors import guests_of
 from .._pod.model import Declaration, Partition, Vpod
-from .._pod.placement import Placement
 
 Affected = Dict[str, List[str]]
 
@@ -25,6 +26,7 @@ class Tenants:
         self._devices = devices_of(declaration)
         self._declaration = declaration
         self._tenants = tenants_of(declaration, placement)
+        self._guests = guests_of(declaration)
         self._at_port = {
             (device.facts["switch"], port): self._tenants[device.name]
             for device in self._devices.values()
@@ -49,7 +51,7 @@ class Tenants:
         if layer == "switch":
             return _named(self._by_port(known, kind, name))
         vpod = self._tenants.get(device)
-        return _named([vpod] if vpod else [], device)
+        return _named([vpod] if vpod else self._guests.get(device, []), device)
 
     def _by_port(self, switch: Device, kind: str, name: str) -> list[Vpod]:
         """Those at a port, in a VLAN, or for what a whole switch has once, everybody in the pod."""
@@ -70,14 +72,22 @@ class Tenants:
         if kind == "agent":
             vpods = [vpod for vpod in vpods if self._tenants.get(name) is vpod]
         elif kind == "cluster":
-            vpods = [vpod for vpod in vpods if vpod.cluster == name]
+            # That of a dedicated controller is called as its vPOD.
+            vpods = [vpod for vpod in vpods if name in (vpod.cluster, vpod.name)]
         elif kind == "allocation":
             vpods = [vpod for vpod in vpods if vpod.name == name]
         elif kind == "user":
             vpods = [vpod for vpod in vpods if name in vpod.users]
-        elif kind != "service":
+        elif kind == "service":
+            vpods = [vpod for vpod in vpods if name == _service_of(vpod)]
+        else:
             vpods = []
         return _named(vpods)
+
+
+def _service_of(vpod: Vpod) -> str:
+    """What the role vipu_controller calls the service of the controller on which a vPOD has its partitions."""
+    return f"vipu-server-{vpod.name}.service" if vpod.is_dedicated else "vipu-server.service"
 
 
 def _named(vpods: Iterable[Vpod], server: str = "") -> Affected:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Mapping
 
-from .._pod.declaration import parse_declaration
+from .._declaration.declaration import parse_declaration
 from .._pod.devices import devices_of
 from .found import Finding, Rack
 from .found_addresses import address_findings

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
+from .._adoption.servers import main_interface
 from .._cross.ends import PortEnd, gathered_port
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, ports_of
-from .._rnic.adoption import main_interface
 from .._rnic.declared import BOND, VLAN
 from .._tor.spelling import CHANNEL, EVERY_VLAN
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Iterator, Mapping, Sequence
 
-from .._pod.consistency import ADDRESS_FACTS
+from .._declaration.consistency import ADDRESS_FACTS
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER
 from .found import Fields, Finding, Rack
 

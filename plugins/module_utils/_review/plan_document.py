@@ -8,12 +8,12 @@ import hashlib
 import json
 from typing import Any, Dict, Iterable, Mapping, Sequence
 
+from .._placement.placement import Placement
 from .._plan.converge import Refused
 from .._pod.hosts import canaries_first
 from .._pod.model import Declaration
-from .._pod.placement import Placement
 from .affected import Tenants
-from .recorded import LAYERS, Recorded
+from .recorded import Recorded
 
 Document = Dict[str, Any]
 
@@ -38,7 +38,7 @@ def plan_document(
     Args:
         declaration: the checked pods.yml.
         placement: where the vPODs lie.
-        steps: as recorded in a dry run of site.yml, in any order of the devices.
+        steps: as recorded in a dry run of site.yml, each with its ``phase``, in any order of the devices.
         unseen: ``device`` and ``message`` of what could not be looked at.
         not_ours: ``device``, ``kind``, ``name`` and ``owner`` of what is there and is left alone.
         made: when, in UTC, as 2026-11-21T15:00:00Z.
@@ -88,9 +88,9 @@ def guessed_places(declaration: Declaration, read: Iterable[str]) -> list[dict[s
 
 
 def _in_order(declaration: Declaration, steps: Sequence[Recorded]) -> list[Recorded]:
-    """Layer by layer, then device by device, as in site.yml; a dry run works on the devices side by side."""
+    """Play by play, then device by device, as in site.yml; a dry run works on the devices side by side."""
     places = {device.name: place for place, device in enumerate(canaries_first(declaration))}
-    return sorted(steps, key=lambda step: (LAYERS.index(step["layer"]), places.get(step["device"], len(places))))
+    return sorted(steps, key=lambda step: (step["phase"], places.get(step["device"], len(places))))
 
 
 def fingerprint_of(steps: Sequence[Mapping[str, Any]]) -> str:

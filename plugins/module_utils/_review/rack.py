@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
-from .._pod.desired import tenants_of
-from .._pod.desired_switches import desired_tor
+from .._desired.desired import tenants_of
+from .._desired.switches import desired_tor
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of_pod, ports_of
 from .._pod.model import Declaration, Pod, Vpod
 from .._pod.tor_places import Place, places_of
@@ -23,9 +23,10 @@ def rack_of(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         placement: vPOD name to its IPU-Machines, as far as it is known.
 
     Returns:
-        ``pods``, each with ``name``, ``machines`` (``unit`` counts from the lowest IPU-Machine), ``servers``,
-        ``switch`` with its ``ports``, ``management_switch`` (a name or None), ``controllers`` (those with a host of
-        their own, in the first rack that they have) and ``vpods`` (those with a machine or a server in this rack).
+        ``pods``, each with ``name``, ``machines`` (``unit`` counts from the lowest IPU-Machine, ``excluded`` ones are
+        out of order), ``servers``, ``switch`` with its ``ports``, ``management_switch`` (a name or None),
+        ``controllers`` (those with a host of their own, in the first rack that they have) and ``vpods`` (those with a
+        machine or a server in this rack).
     """
     tenants = tenants_of(declaration, placement)
     return {"pods": [_pod(declaration, pod, tenants) for pod in declaration.pods.values()]}
@@ -40,7 +41,11 @@ def _pod(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Dra
     return {
         "name": pod.name,
         "machines": [
-            {**_device(device, ports, tenants), "unit": device.number}
+            {
+                **_device(device, ports, tenants),
+                "unit": device.number,
+                "excluded": device.name in pod.excluded,
+            }
             for device in devices
             if device.kind == IPU_MACHINE
         ],

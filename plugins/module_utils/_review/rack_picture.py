@@ -154,7 +154,9 @@ def _row(y: float, device: Mapping[str, Any], what: str, signs: _Signs) -> list[
 
 def _place(device: Mapping[str, Any]) -> str:
     vlan = f"VLAN {device['vlan']}" if device.get("vlan") is not None else ""
-    return " · ".join(text for text in (f"vPOD {device['vpod']}" if device.get("vpod") else "", vlan) if text)
+    vpod = f"vPOD {device['vpod']}" if device.get("vpod") else ""
+    excluded = "excluded" if device.get("excluded") else ""
+    return " · ".join(text for text in (excluded, vpod, vlan) if text)
 
 
 def _switch(y: float, switch: Mapping[str, Any], signs: _Signs) -> tuple[float, list[str]]:

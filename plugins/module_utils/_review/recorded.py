@@ -17,8 +17,6 @@ from .recorded_tasks import task_step
 
 Recorded = Dict[str, Any]
 
-# The order in which site.yml goes through them.
-LAYERS = ("switch", "server", "controller", "vpod")
 LAYER_OF_ROLE = {
     "tor_switch": "switch",
     "poplar_server": "server",

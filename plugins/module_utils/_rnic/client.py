@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Any, Mapping, Sequence
 
 from .._host.files import File, Files, NotPlain
 from .._plan.converge import Refused
@@ -150,12 +150,13 @@ class Client:
         """
         for step in steps:
             self._write_files(step, backend)
-        for command in backend.prepare():
+        loaded = [step for step in steps if _altered(step) is None]
+        for command in backend.prepare() if loaded else []:
             self._programs.call(command)
         for step in steps:
             for command in _function_commands(step):
                 self._programs.call(command)
-        for command in backend.load(steps):
+        for command in backend.load(loaded) if loaded else []:
             self._programs.call(command)
 
     def _services(self) -> set[str]:
@@ -216,7 +217,10 @@ class Client:
         before, wanted = (step.before or {}).get("files", {}), (step.after or {}).get("files", {})
         for path in sorted(set(before) - set(wanted)):
             self._files.remove(path)
+        is_loaded = _altered(step) is None
         for path, text in wanted.items():
+            if not is_loaded and virtual_functions.interface_of(path) is None:
+                continue
             # Also where the text is the same: a new file makes networkd look at the running settings again.
             self._files.write(path, File(text, mode="0644" if virtual_functions.interface_of(path) else backend.mode))
 
@@ -267,9 +271,21 @@ def _texts_after(steps: Sequence[Step], server: Server) -> dict[str, str]:
     return {path: text for path, text in texts.items() if path.endswith(".yaml")}
 
 
+def _altered(step: Step) -> list[Mapping[str, Any]] | None:
+    return virtual_functions.altered(step.before or {}, step.after or {})
+
+
 def _function_commands(step: Step) -> list[list[str]]:
     before, wanted = step.before or {}, step.after or {}
     path, unit = virtual_functions.unit_path(step.name), virtual_functions.unit_of(step.name)
+    altered = _altered(step)
+    if altered is not None and path in wanted.get("files", {}):
+        # The unit would give all of them their settings again, also those in use.
+        return [
+            ["systemctl", "daemon-reload"],
+            ["systemctl", "enable", "--quiet", unit],
+            *virtual_functions.setting_commands(wanted["device"], altered),
+        ]
     if path in wanted.get("files", {}):
         return [
             ["systemctl", "daemon-reload"],

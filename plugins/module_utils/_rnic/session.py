@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 
 from .._plan.converge import DeviceError, Refused, StepFailed
 from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, State, Step, changed_fields, predict
+from . import virtual_functions
 from .checkpoint import Armed, Checkpoint
 from .client import Client
 from .declared import Interface
@@ -189,7 +190,8 @@ class Session:
         stack = sorted({*devices, *(lower for device in devices for lower in below(links, device))})
         uses = self._client.uses(stack)
         for step, device in zip(steps, devices):
-            words = uses.of(device, links)
+            altered = virtual_functions.altered(step.before or {}, step.after or {})
+            words = uses.of(device, links) if altered is None else uses.of_functions(device, altered)
             if words:
                 raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 

@@ -142,6 +142,9 @@ def _running_commands(backend: Backend, step: Step) -> Commands:
 def _function_commands(device: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Commands:
     if not after or before.get("virtual_functions") == after.get("virtual_functions"):
         return []
+    altered = virtual_functions.altered(before=after, after=before)
+    if altered is not None:
+        return virtual_functions.setting_commands(device, altered)
     return virtual_functions.commands(device, before["virtual_functions"])
 
 

@@ -87,6 +87,11 @@ class Uses:
                 words.append(str(pair))
         return [*words, *(str(function) for function in self.functions if function.device in stack)]
 
+    def of_functions(self, device: str, functions: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Who has taken some of a device's virtual functions, in words."""
+        indexes = {function["index"] for function in functions}
+        return [str(used) for used in self.functions if used.device == device and used.index in indexes]
+
 
 def mounts_from(text: str) -> list[Mount]:
     """The mounts of other hosts' file systems in /proc/self/mounts."""

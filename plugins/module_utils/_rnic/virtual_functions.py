@@ -53,12 +53,39 @@ def unit_text(device: str, functions: Sequence[Mapping[str, Any]]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def altered(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The functions that get other settings, where an interface changes in nothing else; None where it does.
+
+    Then neither the interface nor its other functions, which may be somebody else's, have to be touched.
+
+    Args:
+        before: the fields of a NIC.
+        after: those that it is to have.
+    """
+    if not before.get("virtual_functions") or _besides_functions(before) != _besides_functions(after):
+        return None
+    there, wanted = before["virtual_functions"], after["virtual_functions"]
+    if len(there) != len(wanted):
+        return None
+    return [function for function, old in zip(wanted, there) if function != old]
+
+
+def _besides_functions(fields: Mapping[str, Any]) -> dict[str, Any]:
+    files = {path: text for path, text in fields.get("files", {}).items() if interface_of(path) is None}
+    return {**fields, "files": files, "virtual_functions": None}
+
+
+def setting_commands(device: str, functions: Sequence[Mapping[str, Any]]) -> Commands:
+    """What gives settings to some functions that are there, and touches no other."""
+    return [_function_command(device, function) for function in functions]
+
+
 def commands(device: str, functions: Sequence[Mapping[str, Any]]) -> Commands:
     """What makes the functions be like this; they are made anew only where their number is another one."""
     count = f"/sys/class/net/{device}/device/sriov_numvfs"
     # The kernel takes a new number only after 0.
     number = f"grep -qx {len(functions)} {count} || {{ echo 0 > {count} && echo {len(functions)} > {count}; }}"
-    return [["sh", "-c", number], *(_function_command(device, function) for function in functions)]
+    return [["sh", "-c", number], *setting_commands(device, functions)]
 
 
 def _function_command(device: str, function: Mapping[str, Any]) -> list[str]:

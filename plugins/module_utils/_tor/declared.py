@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Sequence, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Sequence, Tuple, TypeVar
 
 from .._plan.converge import Refused
 from .._plan.steps import Fields, State
@@ -35,6 +35,8 @@ class Declared:
         scope_vlans: VLANs, as text, that are removed unless they are declared.
         scope_ports: ports that go back to EOS's defaults unless they are declared.
         canary: our ports that are changed first.
+        absent_vlans: VLANs, as text, that go once no port has them, each with the name that it must have (None: any).
+        not_allowed: our ports to the VLANs that they must not carry.
     """
 
     wanted: State
@@ -44,6 +46,8 @@ class Declared:
     scope_vlans: frozenset[str] = frozenset()
     scope_ports: frozenset[str] = frozenset()
     canary: frozenset[str] = frozenset()
+    absent_vlans: Mapping[str, str | None] = field(default_factory=dict)
+    not_allowed: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 def declare(
@@ -65,26 +69,53 @@ def declare(
     fields = {name: _port_fields(places[name], name, port) for name, port in zip(owners, ports) if name in our_ports}
     scope_vlans, scope_ports = _scope(state, scope)
     exact = state in (REPLACED, OVERRIDDEN)
+    absent, present = _absent_apart(vlans)
     return Declared(
-        wanted={**_vlans(vlans, exact), PORTS: fields, **declare_qos(qos or {})},
+        wanted={**_vlans(present, exact), PORTS: fields, **declare_qos(qos or {})},
         owners=our_ports,
         external=frozenset(owners) - frozenset(our_ports),
         exact=exact,
         scope_vlans=scope_vlans,
         scope_ports=scope_ports,
         canary=frozenset(_canary(number, name, our_ports) for number, name in enumerate(canary)),
+        absent_vlans=absent,
+        not_allowed={
+            name: vlan_ids(_vlan_list(f"{places[name]}.not_allowed_vlans", port["not_allowed_vlans"]))
+            for name, port in zip(owners, ports)
+            if name in our_ports and port.get("not_allowed_vlans")
+        },
     )
 
 
-def _vlans(vlans: Sequence[Mapping[str, Any]], exact: bool) -> State:
-    """The VLANs, and apart from them their VNIs, as far as something is to be said about these."""
-    found: dict[str, Fields] = {}
-    vnis: dict[str, Fields] = {}
+NumberedVlan = Tuple[int, Mapping[str, Any]]
+
+
+def _absent_apart(vlans: Sequence[Mapping[str, Any]]) -> tuple[dict[str, str | None], list[NumberedVlan]]:
+    """The VLANs that are to go, with their names, and the others, with their numbers in the list."""
+    absent: dict[str, str | None] = {}
+    present: list[NumberedVlan] = []
+    seen = set()
     for number, vlan in enumerate(vlans):
         place = f"vlans[{number}]"
         vlan_id = str(_vlan_id(f"{place}.vlan_id", vlan["vlan_id"]))
-        if vlan_id in found:
+        if vlan_id in seen:
             raise Refused(f"{place}: VLAN {vlan_id} is declared twice; declare it once")
+        seen.add(vlan_id)
+        if vlan.get("state") != "absent":
+            present.append((number, vlan))
+        elif vlan_id == "1":
+            raise Refused(f"{place}: VLAN 1 is EOS's own and stays; leave it out")
+        else:
+            absent[vlan_id] = _vlan_name(f"{place}.name", vlan.get("name"))
+    return absent, present
+
+
+def _vlans(vlans: Sequence[NumberedVlan], exact: bool) -> State:
+    """The VLANs, and apart from them their VNIs, as far as something is to be said about these."""
+    found: dict[str, Fields] = {}
+    vnis: dict[str, Fields] = {}
+    for number, vlan in vlans:
+        place, vlan_id = f"vlans[{number}]", str(vlan["vlan_id"])
         vni = vlan.get("vni")
         if vni and vni not in VNI_NUMBERS:
             raise Refused(f"{place}.vni: {vni} is no VNI; give {VNI_NUMBERS[0]} to {VNI_NUMBERS[-1]}, or 0 for none")

@@ -11,7 +11,7 @@ missed.
 - An address is learned at its port again, or at the port channel that the port joined. EOS forgets an address after
   some minutes of silence, and at once where a port changes its VLANs. So at a port that the change does not touch, it
   suffices that the port is still in the address's VLAN. An address is not expected where its port is disabled, its
-  VLAN is removed, or a trunk drops its VLAN.
+  VLAN is removed, or a trunk drops its VLAN. What came untagged is in the native VLAN of a trunk, if it carries that.
 - A changed port has at most ``NEW_ERRORS`` new errors, and gets at most ``PAUSES_PER_SECOND`` PFC frames.
 """
 
@@ -158,6 +158,6 @@ def _mac(
         return
     if not channel and new and new["mode"] == TRUNK and int(vlan_id) not in vlan_ids(new["allowed_vlans"]):
         untagged = old["vlan"] if old and old["mode"] == ACCESS else (old or {}).get("native_vlan")
-        if vlan_id != str(untagged):
+        if vlan_id != str(untagged) or str(new["native_vlan"]) not in _allowed(new):
             return
     yield {"mac": mac, "at": [name, *([channel] if channel else []), *former]}

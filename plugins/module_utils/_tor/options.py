@@ -12,6 +12,7 @@ _VLAN: Spec = {
     "vlan_id": {"type": "int", "required": True},
     "name": {"type": "str"},
     "vni": {"type": "int"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 
 _PORT: Spec = {
@@ -22,6 +23,7 @@ _PORT: Spec = {
     "vlan": {"type": "int"},
     "native_vlan": {"type": "int"},
     "allowed_vlans": {"type": "list", "elements": "str"},
+    "not_allowed_vlans": {"type": "list", "elements": "str"},
     "mtu": {"type": "int"},
     "enabled": {"type": "bool"},
     "channel_group": {"type": "int"},

@@ -7,10 +7,22 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
-from .._plan.steps import CREATE, NO_RISK, REMOVE, UPDATE, Fields, State, Step, changed_fields, reason_for
+from .._plan.steps import (
+    CREATE,
+    DESTRUCTIVE,
+    NO_RISK,
+    REMOVE,
+    UPDATE,
+    Fields,
+    State,
+    Step,
+    changed_fields,
+    predict,
+    reason_for,
+)
 from .declared import Declared
 from .fit import refuse_misfits
-from .risk import port_risk, profile_risk, vlan_removal
+from .risk import named_vlans, port_risk, profile_risk, vlan_removal
 from .running_config import (
     DSCPS,
     PFC_WATCHDOG,
@@ -51,8 +63,9 @@ def covered(declared: Declared, running: RunningConfig) -> dict[str, list[str]]:
     """The names of all things that are declared or in the scope, by kind; of QoS only kinds that are declared."""
     names = {kind: list(things) for kind, things in declared.wanted.items() if things or kind in (VLANS, PORTS)}
     for kind in (VLANS, VNIS):
-        if _unlisted(declared, running, kind):
-            names[kind] = [*names.get(kind, []), *_unlisted(declared, running, kind)]
+        found = [*_unlisted(declared, running, kind), *_absent(declared, running, kind)]
+        if found:
+            names[kind] = [*names.get(kind, []), *dict.fromkeys(found)]
     names[PORTS] += _unlisted_ports(declared, running)
     return names
 
@@ -71,12 +84,10 @@ def plan(declared: Declared, running: RunningConfig) -> list[Step]:
     Raises:
         Refused: the declaration does not fit this switch.
     """
-    steps = [
-        *_vlan_steps(declared, running),
-        *_other_steps(declared, running),
-        *_port_steps(declared, running),
-    ]
-    steps += _removals(declared, running, steps)
+    ports = _port_steps(declared, running)
+    left = left_vlans(declared, running, predict(running.state, ports)[PORTS])
+    steps = [*_vlan_steps(declared, running), *_other_steps(declared, running, left), *ports]
+    steps += _removals(declared, running, steps, left)
     refuse_misfits(declared, running, steps)
     first = [step for step in steps if is_for_canary(declared, running, step)]
     return first + [step for step in steps if step not in first]
@@ -114,11 +125,21 @@ def _unlisted(declared: Declared, running: RunningConfig, kind: str) -> list[str
     return sorted(names, key=int)
 
 
-def _other_steps(declared: Declared, running: RunningConfig) -> list[Step]:
-    """VNIs and quality of service."""
+def _absent(declared: Declared, running: RunningConfig, kind: str) -> list[str]:
+    """The VLANs that are declared absent and there under their names, or the VNIs that go with them."""
+    return [
+        vlan_id
+        for vlan_id, name in declared.absent_vlans.items()
+        if vlan_id in running.state[kind] and name in (None, running.vlans.get(vlan_id, {}).get("name"))
+    ]
+
+
+def _other_steps(declared: Declared, running: RunningConfig, left: Sequence[str]) -> list[Step]:
+    """VNIs, also of VLANs that go because every port has left them, and quality of service."""
     steps = []
     for kind, defaults in _DEFAULTS.items():
-        unlisted = _unlisted(declared, running, kind) if kind == VNIS else []
+        gone = {*left, *_unlisted(declared, running, kind)} if kind == VNIS else set()
+        unlisted = sorted(gone & running.state[kind].keys(), key=int)
         for name, wanted in {**declared.wanted[kind], **dict.fromkeys(unlisted, defaults)}.items():
             before = thing(running.state, kind, name)
             after = _target(defaults if declared.exact or before is None else before, wanted)
@@ -136,7 +157,8 @@ def _port_steps(declared: Declared, running: RunningConfig) -> list[Step]:
         if before is None and not name.startswith(CHANNEL):
             raise Refused(f"{name}: the switch has no such port; declare only ports that its running-config shows")
         owner = declared.owners.get(name, NOT_DECLARED)
-        after = _port_target(declared.wanted[PORTS].get(name, {}), before, declared.exact)
+        refused = declared.not_allowed.get(name, frozenset())
+        after = _port_target(declared.wanted[PORTS].get(name, {}), before, declared.exact, refused)
         risk = port_risk(running, before, after) if before else NO_RISK
         steps += _step(PORTS, name, before, after, risk, owner)
     return steps
@@ -148,9 +170,22 @@ def _unlisted_ports(declared: Declared, running: RunningConfig) -> list[str]:
     return sorted(name for name in names if name in running.ports or not name.startswith(CHANNEL))
 
 
-def _removals(declared: Declared, running: RunningConfig, steps: Sequence[Step]) -> list[Step]:
+def left_vlans(declared: Declared, running: RunningConfig, ports: Mapping[str, Fields]) -> list[str]:
+    """The VLANs that are declared absent and go: no port names them any more, and they have no interface."""
+    named = {vlan_id for fields in ports.values() for vlan_id in named_vlans(fields)}
+    return [
+        vlan_id
+        for vlan_id in _absent(declared, running, VLANS)
+        if int(vlan_id) not in named and vlan_id not in running.routed_vlans
+    ]
+
+
+def _removals(declared: Declared, running: RunningConfig, steps: Sequence[Step], left: Sequence[str]) -> list[Step]:
     """VLANs go when the ports have left them."""
-    removed = []
+    removed = [
+        Step(REMOVE, VLANS, vlan_id, "declared absent, and no port has it", DESTRUCTIVE, running.vlans[vlan_id])
+        for vlan_id in left
+    ]
     for vlan_id in _unlisted(declared, running, VLANS):
         reason, risk = vlan_removal(declared, running, steps, vlan_id)
         removed.append(Step(REMOVE, VLANS, vlan_id, f"{NOT_DECLARED}{reason}", risk, running.vlans[vlan_id]))
@@ -161,7 +196,7 @@ def _target(base: Fields, wanted: Fields) -> Fields:
     return {**base, **{field: value for field, value in wanted.items() if value is not None}}
 
 
-def _port_target(wanted: Fields, before: Fields | None, exact: bool) -> Fields:
+def _port_target(wanted: Fields, before: Fields | None, exact: bool, refused: frozenset[int]) -> Fields:
     """All fields of a port as they should be: what is declared, and the rest as it is or, if exact, as EOS's defaults.
 
     MTU and quality of service stay unless they are declared, and so do settings that a member has from its channel.
@@ -172,8 +207,15 @@ def _port_target(wanted: Fields, before: Fields | None, exact: bool) -> Fields:
     )
     kept = {*ONLY_IF_DECLARED, *(FROM_CHANNEL if group else ())}
     base = {field: present[field] if not exact or field in kept else PORT_DEFAULTS[field] for field in PORT_DEFAULTS}
-    after = _target(base, wanted if exact else _merged(wanted, present))
+    after = _without(refused, _target(base, wanted if exact else _merged(wanted, present)))
     return {**after, "lacp": (after["lacp"] or "active") if after["channel_group"] else ""}
+
+
+def _without(refused: frozenset[int], fields: Fields) -> Fields:
+    """A port that carries none of these VLANs; a trunk that carries every VLAN gets a list of the others."""
+    if not refused or fields["mode"] != TRUNK or not refused & vlan_ids(fields["allowed_vlans"]):
+        return fields
+    return {**fields, "allowed_vlans": vlan_ranges(vlan_ids(fields["allowed_vlans"]) - refused)}
 
 
 def _merged(wanted: Fields, before: Fields) -> Fields:

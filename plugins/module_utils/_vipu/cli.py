@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 from .._plan.converge import DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .dialect import ADMIN, COMMANDS, SHAPES
-from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
+from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
 from .spelling import create_arguments, read_discovered, read_entity, read_partition_status
 
 Answer = TypeVar("Answer")
@@ -71,6 +71,9 @@ class Controller:
             fields = {**(step.after or {}), **(step.once or {})}
             by_agents = step.kind == ALLOCATION and bool(fields.get("agents")) and self.allocates_by_agents()
             self._ask(create_arguments(step.kind, step.name, fields, by_agents))
+        elif step.kind == PARTITION and (step.before or {}).get("status") == ERROR:
+            # Nothing runs on it, and an agent of it that is down would be in the way.
+            self.remove_partition_by_force(step.name)
         else:
             self._ask(["remove", step.kind, step.name])
 

@@ -17,7 +17,7 @@ from .._plan.steps import CREATE, State, Step
 from .access_keys import AccessKeys
 from .connection import controller_of
 from .declared import Declared, Policy, relevant_kinds, unmanaged, wanted
-from .entities import PARTITION, USER
+from .entities import ALLOCATION, PARTITION, USER
 from .lock import lock_file, only_writer
 from .options import declared_by, policy_of
 from .planner import plan, trouble
@@ -34,6 +34,7 @@ class Engine:
         keys: where access keys of new users go.
         wait_timeout: how long declared partitions may be on their way, in seconds.
         may_be_missing: take a controller that does not answer for an empty one.
+        foretold: what earlier steps would have led to, by kind; it is not read.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Engine:
         keys: AccessKeys,
         wait_timeout: float,
         may_be_missing: bool = False,
+        foretold: State | None = None,
     ) -> None:
         self._controller = controller
         self._declared = declared
@@ -51,10 +53,15 @@ class Engine:
         self._keys = keys
         self._wait_timeout = wait_timeout
         self._may_be_missing = may_be_missing
+        self._foretold = foretold or {}
+        self._made_by_size: set[str] = set()
 
     def read(self) -> State:
         """The state, with declared partitions no longer on their way."""
         kinds = relevant_kinds(self._declared, self._policy)
+        return {**self._read(kinds), **{kind: self._foretold[kind] for kind in kinds if kind in self._foretold}}
+
+    def _read(self, kinds: Sequence[str]) -> State:
         try:
             return read_settled(self._controller, kinds, list(wanted(self._declared)[PARTITION]), self._wait_timeout)
         except DeviceError:
@@ -64,14 +71,27 @@ class Engine:
 
     def plan(self, actual: State) -> list[Step]:
         """The ordered steps."""
-        return plan(self._declared, actual, self._policy)
+        return plan(self._expected(), actual, self._policy)
+
+    def _expected(self) -> Declared:
+        """What is declared, but for the agents of allocations where the controller could not be told which."""
+        if not self._made_by_size:
+            return self._declared
+        allocations = [
+            {key: value for key, value in each.items() if key != "agents" or each["name"] not in self._made_by_size}
+            for each in self._declared[ALLOCATION]
+        ]
+        return {**self._declared, ALLOCATION: allocations}
 
     def carry_out(self, step: Step) -> None:
         """Do one step."""
         if (step.action, step.kind) == (CREATE, USER):
             self._keys.receive(step.name, lambda: str(self._controller.create_user(step.name, step.after)))
-        else:
-            self._controller.carry_out(step)
+            return
+        self._controller.carry_out(step)
+        names_agents = (step.action, step.kind) == (CREATE, ALLOCATION) and (step.after or {}).get("agents")
+        if names_agents and not self._controller.allocates_by_agents():
+            self._made_by_size.add(step.name)
 
     def verify(self, state: State) -> str:
         """What is wrong with declared partitions that are there."""
@@ -93,6 +113,7 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
         keys,
         params["wait_timeout"],
         may_be_missing=module.check_mode and params["new_controller"],
+        foretold=params["foretold"] if module.check_mode else None,
     )
 
     def extra(outcome: Outcome) -> dict[str, Any]:

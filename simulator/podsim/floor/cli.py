@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands for a person: `podsim up`, `down`, `status` and `prerequisites`."""
+"""The commands for a person: `podsim up`, `down`, `status`, `image` and `prerequisites`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def main(argv: list[str]) -> int:
             missing = prerequisites.missing_packages(virtual_machines=options.virtual_machines)
             print("\n".join(missing) if missing else "nothing is missing")
             return 1 if missing else 0
+        if options.command == "image":
+            lifecycle.provide_image(Progress())
+            return 0
         state = state_directory(options.state)
         if options.command == "up":
             lifecycle.up(options.pods, state, Progress())
@@ -56,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("pods", metavar="PODS.yml", type=Path, help="the file whose `sim:` section describes the pod")
     commands.add_parser("down", parents=[state], help="remove all of the pod")
     commands.add_parser("status", parents=[state], help="show every machine and switch; exit code 1 unless all are up")
+    commands.add_parser("image", help="build the container image that `up` needs, unless it is there")
     packages = commands.add_parser(
         "prerequisites",
         help="list the Debian packages that this host lacks",

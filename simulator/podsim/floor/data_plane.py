@@ -12,6 +12,7 @@ from pathlib import Path
 
 from podsim.floor.commands import run
 from podsim.floor.daemons import Daemons
+from podsim.floor.dhcp import server_addresses
 from podsim.floor.network import SWITCH_LINK_MTU
 from podsim.floor.plan import DATA_PLANE_NAMESPACE, DHCP_OPENFLOW_PORT, Floor, SwitchPlan
 from podsim.floor.state import StateDirectory
@@ -69,7 +70,7 @@ def build_switches(floor: Floor, state: StateDirectory) -> None:
         command = ["ovs-vsctl", f"--db={database(state)}", "--timeout=30", "--may-exist", "add-br", switch.bridge]
         command += ["--", "set", "bridge", switch.bridge, "datapath_type=netdev", "fail-mode=standalone"]
         existing = _ports(switch, state)
-        for port in switch.ports:
+        for port in switch.cabled:
             if port.link not in existing:
                 command += ["--", "add-port", switch.bridge, port.link]
                 command += ["--", "set", "port", port.link, f"external_ids:eos_port={port.name}"]
@@ -84,17 +85,23 @@ def build_switches(floor: Floor, state: StateDirectory) -> None:
 
 
 def dhcp_flows(switch: SwitchPlan, floor: Floor) -> list[str]:
-    """OpenFlow entries that connect the DHCP server, and nothing else of it, with every port in whichever VLAN."""
+    """OpenFlow entries that connect the DHCP server, by DHCP and ARP alone, with every port in whichever VLAN."""
     leased = {port.openflow_port: port.mac for port in switch.ports if port.mac in floor.leases}
-    server = f"in_port={DHCP_OPENFLOW_PORT}"
+    server, to_server = f"in_port={DHCP_OPENFLOW_PORT}", f"strip_vlan,output:{DHCP_OPENFLOW_PORT}"
     if not leased:
         # Somebody else may serve them, over the ordinary VLANs.
         return [f"priority=900,{server},actions=drop"]
     answer = f"priority=1000,{server},udp,tp_src=67,tp_dst=68"
     everyone = ",".join(f"output:{port}" for port in leased)
     return [
-        f"priority=1000,udp,tp_src=68,tp_dst=67,actions=strip_vlan,output:{DHCP_OPENFLOW_PORT}",
+        f"priority=1000,udp,tp_src=68,tp_dst=67,actions={to_server}",
         *(f"{answer},dl_dst={mac},actions=output:{port}" for port, mac in leased.items()),
+        # A lease is renewed, and its renewal answered, at addresses that both have to find.
+        *(f"priority=1000,arp,arp_tpa={address.ip},actions={to_server}" for address in server_addresses(floor)),
+        *(
+            f"priority=1000,{server},arp,arp_tpa={floor.leases[mac].ip},actions=output:{port}"
+            for port, mac in leased.items()
+        ),
         f"{answer},dl_dst=ff:ff:ff:ff:ff:ff,actions={everyone}",
         f"priority=900,{server},actions=drop",
     ]

@@ -16,11 +16,12 @@ from podsim.floor.network import add_data_plane_cable, add_namespaces, disable_t
 from podsim.floor.plan import DHCP_NAMESPACE, Floor
 from podsim.floor.state import StateDirectory
 
-LEASE_TIME = "1h"
+# As short as dnsmasq has it: an RNIC that was moved to another VLAN asks from there while one watches.
+LEASE_TIME = "2m"
 
 
 def server_addresses(floor: Floor) -> list[IPv4Interface]:
-    """The server's own address in each leased network: the highest that no RNIC has. No other port ever sees it."""
+    """The server's own address in each leased network: the highest that no RNIC has. Only leased ports ever see it."""
     leases = floor.leases.values()
     taken = {lease.ip for lease in leases}
     addresses = []
@@ -58,9 +59,9 @@ def build_dhcp_cables(floor: Floor) -> None:
             [
                 *(f"address replace {address} dev {switch.bridge}" for address in addresses),
                 f"link set {switch.bridge} addrgenmode none up",
-                # A renewal is answered to the leased address; ARP for it would not pass the switch.
+                # A renewal is answered to the leased address, which is to be found behind its own switch.
                 *(
-                    f"neighbour replace {floor.leases[port.mac].ip} lladdr {port.mac} dev {switch.bridge} nud permanent"
+                    f"route replace {floor.leases[port.mac].ip}/32 dev {switch.bridge}"
                     for port in switch.ports
                     if port.mac in floor.leases
                 ),

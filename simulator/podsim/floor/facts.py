@@ -1,30 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands on the simulated floor, as the `sim:` section of a pods.yml declares it.
-
-Only this section is read, and nothing is derived from it: every MAC, address, cable and MTU is written there.
-"""
+"""What stands on the simulated floor: machines, switches, and the cables between them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from pathlib import Path
-from typing import Any, TypeVar
-
-import yaml
-
-from podsim.floor.errors import FloorError
-
-_T = TypeVar("_T")
-
-HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-INTERFACE_NAME = re.compile(r"[a-z][a-z0-9]{0,14}")
-MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
-CABLE = re.compile(r"(?P<switch>\S+) (?P<port>Ethernet\d{1,3}(/\d{1,2})?)")
 
 
 @dataclass(frozen=True)
@@ -37,10 +19,17 @@ class Management:
 
 @dataclass(frozen=True)
 class Cable:
-    """Where an RNIC's cable ends: a switch by name and its port, e.g. `Ethernet9/1`."""
+    """Where a cable ends: a switch by name and its port, e.g. `Ethernet9/1`."""
 
     switch: str
     port: str
+
+
+@dataclass(frozen=True)
+class Uplink:
+    """A cable between two switches."""
+
+    ends: tuple[Cable, Cable]
 
 
 @dataclass(frozen=True)
@@ -120,194 +109,4 @@ class Facts:
     poplar_servers: tuple[PoplarServer, ...]
     ipu_machines: tuple[IpuMachine, ...]
     dhcp: Dhcp
-
-
-class _At:
-    """A value of the file and the place where it stands, so that every refusal can name the place."""
-
-    def __init__(self, value: Any, place: str) -> None:
-        self.value = value
-        self.place = place
-
-    def wrong(self, needed: str) -> FloorError:
-        return FloorError(f"{self.place} is {self.value!r}, but it has to be {needed}.")
-
-    def fields(self, *names: str, **defaults: Any) -> list[_At]:
-        """The values of a mapping that has exactly these keys, in this order; those with a default may be missing."""
-        found = self.named()
-        for name in names:
-            if name not in found:
-                raise FloorError(f"{self.place} has no `{name}`; it needs {', '.join(names)}.")
-        known = (*names, *defaults)
-        for name in found:
-            if name not in known:
-                raise FloorError(f"{self.place} has an unknown key `{name}`; it takes {', '.join(known)}.")
-        return [found.get(name, _At(defaults.get(name), f"{self.place}.{name}")) for name in known]
-
-    def named(self) -> dict[str, _At]:
-        """The entries of a mapping whose keys are names that the owner chose."""
-        if not isinstance(self.value, dict):
-            raise self.wrong("a mapping")
-        return {str(name): _At(value, f"{self.place}.{name}") for name, value in self.value.items()}
-
-    def items(self) -> list[_At]:
-        if not isinstance(self.value, list) or not self.value:
-            raise self.wrong("a list with at least one entry")
-        return [_At(value, f"{self.place}[{index}]") for index, value in enumerate(self.value)]
-
-    def text(self, needed: str, pattern: re.Pattern[str]) -> str:
-        if not isinstance(self.value, str) or not pattern.fullmatch(self.value):
-            raise self.wrong(needed)
-        return self.value
-
-    def parsed(self, parse: Callable[[str], _T], needed: str) -> _T:
-        try:
-            return parse(self.text(needed, re.compile(r"\S+")))
-        except ValueError:
-            raise self.wrong(needed) from None
-
-    def address(self) -> IPv4Address:
-        return self.parsed(IPv4Address, "an IPv4 address such as 10.1.1.1")
-
-    def mac(self) -> str:
-        return self.text('a MAC address in quotes and lower case, such as "0c:42:a1:00:01:01"', MAC)
-
-    def mtu(self) -> int:
-        if not isinstance(self.value, int) or not 1280 <= self.value <= 9216:
-            raise self.wrong("an MTU from 1280 to 9216 bytes")
-        return self.value
-
-    def machine_type(self) -> MachineType:
-        return self.parsed(MachineType, " or ".join(f"`{each.value}`" for each in MachineType))
-
-    def dhcp(self) -> Dhcp:
-        return self.parsed(Dhcp, " or ".join(f"`{each.value}`" for each in Dhcp))
-
-    def cable(self, switches: Iterable[str]) -> Cable:
-        needed = 'a switch of sim.switches and its port, such as "pod001-tor Ethernet9/1"'
-        match = CABLE.fullmatch(self.text(needed, CABLE))
-        if match is None or match["switch"] not in switches:
-            raise self.wrong(needed)
-        return Cable(match["switch"], match["port"])
-
-    def machines(self) -> list[tuple[str, _At]]:
-        """The entries of a mapping from host names to machines."""
-        entries = self.named()
-        for name in entries:
-            _At(name, f"the name {self.place}.{name}").text("a host name of letters, digits and dashes", HOST_NAME)
-        return list(entries.items())
-
-
-def read_facts(path: Path) -> Facts:
-    """Read the `sim:` section of a pods.yml; what is wrong with it is a FloorError that names the place."""
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FloorError(f"{path} can not be read: {error.strerror}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FloorError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(document, dict) or "sim" not in document:
-        raise FloorError(f"{path} has no `sim:` section; it says what stands on the simulated floor.")
-    try:
-        return facts_from(document["sim"])
-    except FloorError as error:
-        raise FloorError(f"{path}: {error}") from None
-
-
-def facts_from(sim: Any) -> Facts:
-    """The facts that a parsed `sim:` section declares."""
-    management, switches, controllers, servers, machines, dhcp = _At(sim, "sim").fields(
-        "management", "switches", "controllers", "poplar_servers", "ipu_machines", dhcp=Dhcp.FACTORY.value
-    )
-    networks, control_node = management.fields("networks", "control_node")
-    switch_names = switches.named().keys()
-    facts = Facts(
-        management=Management(
-            networks=tuple(at.parsed(IPv4Network, "a network such as 10.1.1.0/24") for at in networks.items()),
-            control_node=tuple(at.address() for at in control_node.items()),
-        ),
-        switches=tuple(Switch(name, at.fields("management")[0].address()) for name, at in switches.machines()),
-        controllers=tuple(
-            Controller(name, at.fields("management")[0].address()) for name, at in controllers.machines()
-        ),
-        poplar_servers=tuple(_poplar_server(name, at, switch_names) for name, at in servers.machines()),
-        ipu_machines=tuple(_ipu_machine(name, at, switch_names) for name, at in machines.machines()),
-        dhcp=dhcp.dhcp(),
-    )
-    _refuse_contradictions(facts)
-    return facts
-
-
-def _poplar_server(name: str, at: _At, switches: Iterable[str]) -> PoplarServer:
-    management, rnics, machine = at.fields("management", "rnics", machine=MachineType.CONTAINER.value)
-    return PoplarServer(
-        name,
-        management.address(),
-        tuple(_server_rnic(rnic, at, switches) for rnic, at in rnics.named().items()),
-        machine.machine_type(),
-    )
-
-
-def _server_rnic(name: str, at: _At, switches: Iterable[str]) -> ServerRnic:
-    _At(name, f"the name {at.place}").text("an interface name such as rnic0", INTERFACE_NAME)
-    mac, cable = at.fields("mac", "cable")
-    return ServerRnic(name, mac.mac(), cable.cable(switches))
-
-
-def _ipu_machine(name: str, at: _At, switches: Iterable[str]) -> IpuMachine:
-    bmc, gateway, rnic = at.fields("bmc", "gateway", "rnic")
-    bmc_mac, bmc_address = bmc.fields("mac", "address")
-    gateway_mac, gateway_address = gateway.fields("mac", "address")
-    rnic_mac, cable, lease, mtu = rnic.fields("mac", "cable", "lease", "mtu")
-    return IpuMachine(
-        name=name,
-        bmc_mac=bmc_mac.mac(),
-        bmc_address=bmc_address.address(),
-        gateway_mac=gateway_mac.mac(),
-        gateway_address=gateway_address.address(),
-        rnic_mac=rnic_mac.mac(),
-        cable=cable.cable(switches),
-        lease=lease.parsed(IPv4Interface, "an address with its prefix, such as 10.5.1.1/16"),
-        mtu=mtu.mtu(),
-    )
-
-
-def _refuse_contradictions(facts: Facts) -> None:
-    """One name, address, MAC and switch port belongs to one machine; the management network covers them all."""
-    servers, machines = facts.poplar_servers, facts.ipu_machines
-    hosts: list[Switch | Controller | PoplarServer] = [*facts.switches, *facts.controllers, *servers]
-    managed = [
-        *(("the control node", address) for address in facts.management.control_node),
-        *((host.name, host.management) for host in hosts),
-        *((machine.name, machine.bmc_address) for machine in machines),
-        *((machine.name, machine.gateway_address) for machine in machines),
-    ]
-    for owner, address in managed:
-        if not any(address in network for network in facts.management.networks):
-            raise FloorError(f"sim: the management address {address} of {owner} is in none of sim.management.networks.")
-    server_rnics = [(server.name, rnic) for server in servers for rnic in server.rnics]
-    _unique("name", ((host.name, host.name) for host in (*hosts, *machines)))
-    _unique("management address", managed)
-    _unique("RNIC address", ((machine.name, machine.lease.ip) for machine in machines))
-    _unique(
-        "MAC",
-        (
-            *((name, rnic.mac) for name, rnic in server_rnics),
-            *((m.name, mac) for m in machines for mac in (m.bmc_mac, m.gateway_mac, m.rnic_mac)),
-        ),
-    )
-    _unique(
-        "switch port",
-        (
-            *((name, f"{rnic.cable.switch} {rnic.cable.port}") for name, rnic in server_rnics),
-            *((m.name, f"{m.cable.switch} {m.cable.port}") for m in machines),
-        ),
-    )
-
-
-def _unique(what: str, owned: Iterable[tuple[str, object]]) -> None:
-    owners: dict[object, str] = {}
-    for owner, thing in owned:
-        if thing in owners:
-            raise FloorError(f"sim: {owners[thing]} and {owner} both have the {what} {thing}; each needs its own.")
-        owners[thing] = owner
+    uplinks: tuple[Uplink, ...] = ()

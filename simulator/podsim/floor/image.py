@@ -154,7 +154,7 @@ def root_files(folders: Mapping[Path, Iterable[str]]) -> bytes:
         for folder, patterns in folders.items()
         for pattern in patterns
         for path in folder.glob(pattern)
-        if path.is_file()
+        if path.is_file() and path.suffix != ".pyc"
     }
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:

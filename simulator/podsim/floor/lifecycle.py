@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from podsim.floor import data_plane, dhcp, image, machines, network, switch, virtual_machines, vm_image
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import Facts, read_facts
+from podsim.floor.facts import Facts
+from podsim.floor.facts_file import read_facts, sim_file
 from podsim.floor.keys import make_keys
 from podsim.floor.plan import Floor, plan
 from podsim.floor.podman import Podman
@@ -41,6 +43,17 @@ def up(pods_file: Path, state: StateDirectory, progress: Progress) -> None:
         finally:
             state.hand_over()
     progress.total(f"the pod is up, {len(floor.machines)} machines")
+
+
+def provide_image(progress: Progress) -> None:
+    """Build the container image that `up` needs, unless it is there."""
+    refuse_missing(virtual_machines=False)
+    with _machine_lock(), tempfile.TemporaryDirectory() as directory:
+        temporary = StateDirectory(Path(directory))
+        temporary.create()
+        podman = Podman(temporary)
+        podman.configure()
+        _provide_image(podman, temporary, progress)
 
 
 def down(state: StateDirectory, progress: Progress) -> None:
@@ -79,12 +92,10 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
 def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progress) -> None:
     podman, daemons, tag = Podman(state), Daemons(state), image.tag()
     with progress.step("keys and certificates"):
-        state.facts.write_bytes(pods_file.read_bytes())
+        state.facts.write_bytes(sim_file(pods_file).read_bytes())
         podman.configure()
         make_keys(floor, state)
-    if not podman.images(tag):
-        with progress.step("container image (built once, takes a minute)"):
-            image.build_image(podman, state)
+    _provide_image(podman, state, progress)
     if floor.virtual_machines and not vm_image.vm_image().directory.exists():
         with progress.step("virtual machines' image (built once, takes two minutes)"):
             vm_image.build_vm_image(state)
@@ -102,6 +113,12 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         machines.start_containers(floor, tag, podman, state)
     with progress.step("waiting until all of them answer"):
         machines.wait_until_up(floor, podman, daemons, state)
+
+
+def _provide_image(podman: Podman, state: StateDirectory, progress: Progress) -> None:
+    if not podman.images(image.tag()):
+        with progress.step("container image (built once, takes a minute)"):
+            image.build_image(podman, state)
 
 
 def _refuse_other_pod(state: StateDirectory, facts: Facts) -> None:

@@ -93,6 +93,8 @@ def build_cables(floor: Floor) -> None:
         for rnic in machine.rnics:
             if rnic.switch_link not in plugged:
                 _add_tap(rnic.switch_link, f"mtu {SWITCH_LINK_MTU}", DATA_PLANE_NAMESPACE)
+    for one, other in floor.uplinks:
+        _add_uplink(one, other)
 
 
 def add_namespaces(*names: str) -> None:
@@ -163,6 +165,14 @@ def _plug_in_without_addresses(machine: Machine) -> None:
 def _add_tap(link: str, settings: str, namespace: str | None = None) -> None:
     """A cable whose other end a virtual machine holds; the host has no IPv6 address on it, so it sends nothing."""
     ip_batch([f"tuntap add {link} mode tap", f"link set {link} {settings} addrgenmode none up"], namespace)
+
+
+def _add_uplink(one: str, other: str) -> None:
+    """A cable between two switches; in a start that was interrupted, one end may not be up."""
+    if one not in _links(DATA_PLANE_NAMESPACE):
+        peer = f"type veth peer name {other} mtu {SWITCH_LINK_MTU}"
+        ip_batch([f"link add {one} mtu {SWITCH_LINK_MTU} {peer}"], DATA_PLANE_NAMESPACE)
+    ip_batch((f"link set {end} addrgenmode none up" for end in (one, other)), DATA_PLANE_NAMESPACE)
 
 
 def _links(namespace: str | None = None, prefix: str = LINK_PREFIX) -> set[str]:

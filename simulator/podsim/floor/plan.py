@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from itertools import count
 
-from podsim.floor.facts import Cable, Dhcp, Facts, MachineType
+from podsim.floor.facts import Cable, Dhcp, Facts, MachineType, Switch
 
 MANAGEMENT_BRIDGE = "ps-mgmt"
 LINK_PREFIX = "ps"
@@ -87,8 +88,22 @@ class SwitchPort:
 
 
 @dataclass(frozen=True)
+class UplinkPort:
+    """A front-panel port whose cable leads to another switch: as a SwitchPort, but for the switch and its port."""
+
+    name: str
+    link: str
+    openflow_port: int
+    switch: str
+    port: str
+
+
+@dataclass(frozen=True)
 class SwitchPlan:
-    """One switch: its management address, OVS bridge, cabled ports, and the links to management and DHCP server."""
+    """One switch: its management address, OVS bridge, cabled ports, and the links to management and DHCP server.
+
+    `ports` lead to machines, `uplinks` to other switches.
+    """
 
     name: str
     management: IPv4Interface
@@ -96,6 +111,12 @@ class SwitchPlan:
     management_link: str
     dhcp_link: str
     ports: tuple[SwitchPort, ...]
+    uplinks: tuple[UplinkPort, ...]
+
+    @property
+    def cabled(self) -> tuple[SwitchPort | UplinkPort, ...]:
+        """All front-panel ports with a cable."""
+        return (*self.ports, *self.uplinks)
 
     @property
     def namespace(self) -> str:
@@ -110,11 +131,12 @@ class SwitchPlan:
 
 @dataclass(frozen=True)
 class Floor:
-    """Everything to create, in an order that any part may rely on."""
+    """Everything to create, in an order that any part may rely on; an uplink is its links at both ends."""
 
     networks: tuple[IPv4Network, ...]
     control_node: tuple[IPv4Interface, ...]
     switches: tuple[SwitchPlan, ...]
+    uplinks: tuple[tuple[str, str], ...]
     machines: tuple[Machine, ...]
 
     @property
@@ -177,24 +199,37 @@ def plan(facts: Facts) -> Floor:
         *((rnic.cable, server.name, rnic.name, rnic.mac) for server in facts.poplar_servers for rnic in server.rnics),
         *((machine.cable, machine.name, IPU_MACHINE_RNIC, machine.rnic_mac) for machine in facts.ipu_machines),
     ]
-    switches = tuple(
-        SwitchPlan(
+    uplinks = [ends for uplink in facts.uplinks for ends in (uplink.ends, uplink.ends[::-1])]
+
+    def switch_plan(switch: Switch) -> SwitchPlan:
+        bridge = bridges[switch.name]
+        machines_there = [end for end in cables if end[0].switch == switch.name]
+        switches_there = [ends for ends in uplinks if ends[0].switch == switch.name]
+        numbers = count(DHCP_OPENFLOW_PORT + 1)
+        return SwitchPlan(
             name=switch.name,
             management=_on_network(switch.management, networks),
-            bridge=bridges[switch.name],
-            management_link=f"{bridges[switch.name]}m",
-            dhcp_link=f"{bridges[switch.name]}dhcp",
+            bridge=bridge,
+            management_link=f"{bridge}m",
+            dhcp_link=f"{bridge}dhcp",
             ports=tuple(
-                SwitchPort(cable.port, switch_link(cable), number, machine, rnic, mac)
-                for number, (cable, machine, rnic, mac) in enumerate(
-                    (end for end in cables if end[0].switch == switch.name), DHCP_OPENFLOW_PORT + 1
-                )
+                SwitchPort(cable.port, switch_link(cable), next(numbers), machine, rnic, mac)
+                for cable, machine, rnic, mac in machines_there
+            ),
+            uplinks=tuple(
+                UplinkPort(near.port, switch_link(near), next(numbers), far.switch, far.port)
+                for near, far in switches_there
             ),
         )
-        for switch in facts.switches
-    )
+
     control_node = tuple(_on_network(address, networks) for address in facts.management.control_node)
-    return Floor(networks, control_node, switches, tuple(machines))
+    return Floor(
+        networks,
+        control_node,
+        tuple(map(switch_plan, facts.switches)),
+        tuple((switch_link(one), switch_link(other)) for one, other in (uplink.ends for uplink in facts.uplinks)),
+        tuple(machines),
+    )
 
 
 def _on_network(address: IPv4Address, networks: tuple[IPv4Network, ...]) -> IPv4Interface:

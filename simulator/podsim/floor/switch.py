@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from podsim.eos.show_system import system_mac
 from podsim.floor.daemons import Daemons
 from podsim.floor.data_plane import database
 from podsim.floor.errors import FloorError
@@ -51,10 +52,13 @@ def answers(switch: SwitchPlan) -> bool:
 
 def surroundings(switch: SwitchPlan) -> dict[str, dict[str, Any]]:
     """What the switch sees at the other ends of its cables; every machine here speaks LLDP while it runs."""
-    ports = {port.name: port for port in switch.ports}
+    machines = {port.name: {"device": port.machine, "port": port.rnic, "mac": port.mac} for port in switch.ports}
+    switches = {
+        port.name: {"device": port.switch, "port": port.port, "mac": system_mac(port.switch)} for port in switch.uplinks
+    }
     return {
-        "neighbours": {name: {"device": to.machine, "port": to.rnic, "mac": to.mac} for name, to in ports.items()},
-        "namespaces": {name: f"/run/netns/{container_name(to.machine)}" for name, to in ports.items()},
+        "neighbours": {**machines, **switches},
+        "namespaces": {port.name: f"/run/netns/{container_name(port.machine)}" for port in switch.ports},
     }
 
 

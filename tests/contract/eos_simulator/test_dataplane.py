@@ -18,6 +18,8 @@ import pytest
 from podsim.eos.config import Editor
 from podsim.eos.hardware import empty_config
 from podsim.eos.ovs_ports import NOWHERE, OvsPort, ovs_ports
+from tests.packets.ports import ports_of
+from tests.packets.running_flow import RunningFlow
 
 from .conftest import RunningSwitch, until
 
@@ -116,8 +118,18 @@ class Ovs:
         run(*f"ip -n {self.switch} link set {port} up".split())
         run(*f"ip -n {host} address add 198.18.77.{number}/24 dev rnic0".split())
         run(*f"ip -n {host} link set rnic0 mtu 9000 up".split())
+        # Open vSwitch in user space fills in no checksums.
+        run(*f"ip netns exec {host} ethtool -K rnic0 tx off".split())
         label = f"external_ids:eos_port=Ethernet{number}/1"
         self.vsctl("add-port", BRIDGE, port, "--", "set", "Port", port, label)
+
+    def uncabled(self, number: int) -> None:
+        """A port of that number with nobody at the other end of its cable."""
+        run(*f"ip -n {self.switch} link add e{number} mtu 9216 type veth peer name o{number}".split())
+        for end in (f"e{number}", f"o{number}"):
+            run(*f"ip -n {self.switch} link set {end} up".split())
+        label = f"external_ids:eos_port=Ethernet{number}/1"
+        self.vsctl("add-port", BRIDGE, f"e{number}", "--", "set", "Port", f"e{number}", label)
 
     def bonded_server(self) -> None:
         """A server with an LACP bond to the ports 11 and 12; it is a bridge of the same Open vSwitch."""
@@ -198,6 +210,22 @@ def test_the_switch_moves_frames_as_configured(ovs: Ovs, start_switch: Callable[
     assert switch.run("show interfaces counters")[0]["interfaces"]["Ethernet9/1"]["inOctets"] > 8972
     run(*f"ip -n {ovs.hosts[0]} link set rnic0 down".split())
     until(lambda: {entry["interface"] for entry in _macs(switch)} == {"Ethernet10/1"})
+
+
+def test_a_change_of_other_ports_costs_an_untouched_one_nothing(
+    ovs: Ovs, start_switch: Callable[..., RunningSwitch]
+) -> None:
+    switch = start_switch("--dataplane", ovs.database, "--bridge", BRIDGE)
+    for number in range(11, 25):
+        ovs.uncabled(number)
+    hosts = [ports_of(host)["rnic0"] for host in ovs.hosts]
+    with RunningFlow({"untouched": hosts}) as flow:
+        for vlan in range(100, 130):
+            lines = [f"interface Ethernet{vlan % 14 + 11}/1", f"switchport access vlan {vlan}", "mtu 9000"]
+            switch.run("configure", f"vlan {vlan}", *lines)
+        untouched = flow.end()["untouched"]
+    assert untouched.sent > 0
+    assert (untouched.lost, untouched.duplicated, untouched.reordered) == (0, 0, 0)
 
 
 def test_an_expired_commit_gives_the_data_plane_back(ovs: Ovs, start_switch: Callable[..., RunningSwitch]) -> None:

@@ -13,7 +13,10 @@ from sys import executable
 from typing import TYPE_CHECKING
 
 from podsim.vipu import agent, machine, rules
+from podsim.vipu.controller import Controller as ControllerCore
+from podsim.vipu.entities import Cluster, State
 from podsim.vipu.errors import Refused
+from podsim.vipu.storage import Storage
 
 if TYPE_CHECKING:
     from conftest import Controller, Pod
@@ -52,6 +55,27 @@ def test_a_controller_that_does_not_know_a_partition_leaves_it_to_the_agent(pod:
     pod.agents(1)
     pod.controller.poll()
     assert pod.fleet.held["ag0"] == ["of an earlier controller"]
+
+
+def test_a_controller_that_only_reserves_an_agent_leaves_it_the_partitions_of_a_dedicated_one(
+    pod64: Pod, tmp_path: Path
+) -> None:
+    storage = Storage(tmp_path / "dedicated.json")
+    storage.initialise(State())
+    dedicated = ControllerCore(storage, pod64.fleet)
+    pod64.allocation_of("alice", "ag8")
+    dedicated.create_agent("ag8", "10.2.1.9", 8080)
+    dedicated.apply(rules.create_cluster, Cluster("alice", ("ag8",), "mesh", 1, ""))
+    dedicated.apply(rules.create_allocation_of_agents, "alice", ["ag8"], "")
+    dedicated.create_partition({"requirements": {"id": "train", "size": 4, "allocation_id": "alice"}}, None)
+    pod64.partition("q", 8, allocation_id="a")
+    pod64.controller.remove_partition("p", force=False)
+    pod64.wait()
+    assert {name: held for name, held in pod64.fleet.held.items() if held} == {
+        "ag2": ["q"],
+        "ag3": ["q"],
+        "ag8": ["train"],
+    }
 
 
 def test_links_in_use_are_not_tested(pod64: Pod) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._pod.parts import Vlans, parts_of
 
 
@@ -30,7 +30,8 @@ def test_racks_that_nothing_joins_are_looked_at_alone() -> None:
 
 
 def test_a_cluster_and_a_vpod_with_a_server_elsewhere_join_racks() -> None:
-    clusters = {"far": {"controller": "v", "pods": ["p4", "p2"]}, "near": {"controller": "v", "pods": ["p1"]}}
+    near = {"controller": "v", "pods": ["p1"], "spine": True}
+    clusters = {"far": {"controller": "v", "pods": ["p4", "p2"]}, "near": near}
     vpods = {"alice": {"cluster": "near", "ipus": 4, "poplar_servers": ["p4-poplar1"]}}
     assert parts(fleet(clusters=clusters, vpods=vpods)) == [["p1", "p2", "p4"], ["p3"], ["p5"]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._pod.hosts import groups, host_variables
 from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 

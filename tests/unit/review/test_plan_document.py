@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._review.affected import Tenants
 from ansible_collections.ipu.pod.plugins.module_utils._review.moved import moved, not_carried_out
 from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document import (
@@ -28,6 +28,9 @@ BOB = {"vpods": ["bob-pod001"], "partitions": ["bob-pod001-train"]}
 NOBODY: dict[str, list[str]] = {"vpods": [], "partitions": []}
 
 
+PHASES = ("controller", "switch", "server", "vpod")
+
+
 def recorded(device: str, layer: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
     return {
         "device": device,
@@ -41,6 +44,7 @@ def recorded(device: str, layer: str, kind: str, name: str, **fields: Any) -> di
         "risk": "none",
         "observed": {"mtu": 1500, "vlan": 101},
         "foretold": True,
+        "phase": PHASES.index(layer),
         **fields,
     }
 
@@ -50,6 +54,7 @@ FILE = recorded("pod001-poplar1", "vpod", "file", "/etc/vipu/vipu-cli.hcl")
 AGENT = recorded("ctrl001", "controller", "agent", "pod001-ipum1")
 NIC = recorded("pod001-poplar2", "server", "interface", "ens2f0")
 NIC_1 = recorded("pod001-poplar1", "server", "interface", "ens2f0")
+PARTITION = recorded("ctrl001", "controller", "partition", "alice-pod001-train", phase=2)
 
 
 def document(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -58,18 +63,19 @@ def document(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def test_steps_stand_in_the_order_of_site_yml() -> None:
-    plan = document(FILE, NIC, AGENT, PORT, NIC_1)
-    assert [(step["number"], step["device"], step["layer"]) for step in plan["steps"]] == [
-        (1, "pod001-tor", "switch"),
-        (2, "pod001-poplar1", "server"),
-        (3, "pod001-poplar2", "server"),
-        (4, "ctrl001", "controller"),
-        (5, "pod001-poplar1", "vpod"),
+    plan = document(FILE, NIC, PARTITION, AGENT, PORT, NIC_1)
+    assert [(step["number"], step["device"], step["kind"]) for step in plan["steps"]] == [
+        (1, "ctrl001", "agent"),
+        (2, "pod001-tor", "port"),
+        (3, "pod001-poplar1", "interface"),
+        (4, "pod001-poplar2", "interface"),
+        (5, "ctrl001", "partition"),
+        (6, "pod001-poplar1", "file"),
     ]
 
 
 def test_what_the_callback_needs_for_itself_is_not_in_the_document() -> None:
-    assert "foretold" not in document(PORT)["steps"][0]
+    assert not {"foretold", "phase"} & document(PORT)["steps"][0].keys()
 
 
 @pytest.mark.parametrize(
@@ -97,6 +103,26 @@ def test_what_the_callback_needs_for_itself_is_not_in_the_document() -> None:
 )
 def test_it_says_who_is_affected(device: str, layer: str, kind: str, name: str, affected: Any) -> None:
     assert Tenants(DECLARATION, PLACEMENT).affected(device, layer, kind, name) == affected
+
+
+@pytest.mark.parametrize(
+    ("device", "layer", "kind", "name", "affected"),
+    [
+        ("ctrl001", "controller", "service", "vipu-server-alice-pod001.service", ALICE),
+        ("ctrl001", "controller", "service", "vipu-server.service", BOB),
+        ("ctrl001", "controller", "cluster", "alice-pod001", ALICE),
+        ("pod001-poplar2", "server", "interface", "ens2f0", BOB),
+    ],
+)
+def test_it_tells_a_dedicated_controller_from_the_shared_one_and_guests_from_their_host(
+    device: str, layer: str, kind: str, name: str, affected: Any
+) -> None:
+    document = declared()
+    document["pods"]["pod001"]["hypervisors"] = ["pod001-poplar2"]
+    document["vpods"]["alice-pod001"]["controller"] = "dedicated"
+    document["vpods"]["bob-pod001"]["virtual_function"] = 0
+    declaration = parse_declaration(document)
+    assert Tenants(declaration, PLACEMENT).affected(device, layer, kind, name) == affected
 
 
 def test_the_fingerprint_is_of_what_is_touched_and_of_nothing_else() -> None:

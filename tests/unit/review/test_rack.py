@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._pod.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
 from tests.unit.review.reviewed_pod import declared, rack
 
@@ -18,6 +18,7 @@ def test_machines_stand_in_the_order_of_their_numbers_with_port_vlan_and_vpod() 
         "ports": ["Ethernet13/1"],
         "vlan": 102,
         "vpod": "bob-pod001",
+        "excluded": False,
     }
     assert (machines[8]["vlan"], machines[8]["vpod"]) == (99, None)
 

@@ -37,6 +37,13 @@ def test_everything_that_stands_in_the_rack_is_named() -> None:
     assert "vPOD alice-pod001 · VLAN 101" in texts
 
 
+def test_a_machine_that_is_out_of_order_says_so() -> None:
+    drawn = rack()
+    drawn["pods"][0]["machines"][4]["excluded"] = True
+    assert "excluded" not in "".join(picture(plan()).itertext())
+    assert "excluded · vPOD bob-pod001 · VLAN 102" in "\n".join(picture(plan(), rack=drawn).itertext())
+
+
 def test_a_port_is_marked_where_its_step_is_and_nowhere_else() -> None:
     drawn = ports(picture(plan(step(7, "pod001-tor", "port", "Ethernet10/1", risk="disruptive"))))
     assert {name: links(group) for name, group in drawn.items() if links(group)} == {

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import copy
+import os
+import re
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ import pytest
 import yaml
 
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import Cable, facts_from, read_facts
+from podsim.floor.facts import Cable
+from podsim.floor.facts_file import facts_from, read_facts
 
 PODS_FILE = Path(__file__).parents[3] / "inventories" / "sim_pod64" / "pods.yml"
 SIM = yaml.safe_load(PODS_FILE.read_text(encoding="utf-8"))["sim"]
@@ -108,6 +111,50 @@ def test_a_wrong_value_is_refused_with_one_sentence(path: str, value: Any, sente
     with pytest.raises(FloorError) as refusal:
         facts_from(changed(path, value))
     assert str(refusal.value) == sentence
+
+
+def test_a_file_may_name_the_one_that_has_the_floor(tmp_path: Path) -> None:
+    pods_file = tmp_path / "pods.yml"
+    pods_file.write_text(yaml.safe_dump({"sim": os.path.relpath(PODS_FILE, tmp_path)}), encoding="utf-8")
+    assert read_facts(pods_file) == read_facts(PODS_FILE)
+    pods_file.write_text(yaml.safe_dump({"sim": "nowhere.yml"}), encoding="utf-8")
+    with pytest.raises(FloorError, match=r"nowhere\.yml can not be read: No such file"):
+        read_facts(pods_file)
+
+
+@pytest.mark.parametrize(
+    ("uplinks", "sentence"),
+    [
+        (
+            ["pod001-tor Ethernet1/1"],
+            "sim.uplinks[0] is 'pod001-tor Ethernet1/1', but it has to be a list.",
+        ),
+        (
+            [["pod001-tor Ethernet1/1"]],
+            "sim.uplinks[0] is ['pod001-tor Ethernet1/1'], but it has to be the two ends of a cable between switches.",
+        ),
+        (
+            [["pod001-tor Ethernet9/1", "pod002-tor Ethernet1/1"]],
+            "sim: pod001-ipum1 and an uplink both have the switch port pod001-tor Ethernet9/1; each needs its own.",
+        ),
+        (
+            [["pod001-tor Ethernet1/1", "pod001-tor Ethernet2/1"]],
+            "sim.uplinks: the cable from pod001-tor Ethernet1/1 to pod001-tor Ethernet2/1 makes a loop; leave it out.",
+        ),
+        (
+            [
+                ["pod001-tor Ethernet1/1", "pod002-tor Ethernet1/1"],
+                ["pod002-tor Ethernet2/1", "pod003-tor Ethernet1/1"],
+                ["pod003-tor Ethernet2/1", "pod001-tor Ethernet2/1"],
+            ],
+            "sim.uplinks: the cable from pod003-tor Ethernet2/1 to pod001-tor Ethernet2/1 makes a loop; leave it out.",
+        ),
+    ],
+)
+def test_a_wrong_uplink_is_refused_with_one_sentence(uplinks: list[Any], sentence: str) -> None:
+    switches = {f"pod00{number}-tor": {"management": f"10.4.1.{number}"} for number in (1, 2, 3)}
+    with pytest.raises(FloorError, match=f"^{re.escape(sentence)}$"):
+        facts_from({**SIM, "switches": switches, "uplinks": uplinks})
 
 
 def test_a_missing_key_is_refused() -> None:

@@ -13,14 +13,16 @@ import yaml
 from podsim.floor.data_plane import dhcp_flows
 from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import facts_from, read_facts
+from podsim.floor.facts_file import facts_from, read_facts
 from podsim.floor.keys import make_keys
 from podsim.floor.machines import create_arguments
 from podsim.floor.plan import Floor, Kind, Machine, plan
 from podsim.floor.state import StateDirectory
 from podsim.floor.switch import surroundings
 
-PODS_FILE = Path(__file__).parents[3] / "inventories" / "sim_pod64" / "pods.yml"
+INVENTORIES = Path(__file__).parents[3] / "inventories"
+PODS_FILE = INVENTORIES / "sim_pod64" / "pods.yml"
+TWO_PODS = INVENTORIES / "sim_pod128" / "pods.yml"
 
 
 @pytest.fixture(name="floor")
@@ -55,6 +57,19 @@ def test_a_switch_knows_what_its_cables_lead_to(floor: Floor) -> None:
     assert len(seen["neighbours"]) == len(seen["namespaces"]) == 24
 
 
+def test_an_uplink_is_one_cable_between_two_switches_that_see_each_other() -> None:
+    floor = plan(read_facts(TWO_PODS))
+    assert floor.uplinks == (("pst1e1-1", "pst2e1-1"),)
+    for switch, other in zip(floor.switches, reversed(floor.switches), strict=True):
+        [uplink] = switch.uplinks
+        assert (uplink.name, uplink.switch, uplink.port) == ("Ethernet1/1", other.name, "Ethernet1/1")
+        assert uplink.openflow_port not in {port.openflow_port for port in switch.ports}
+        seen = surroundings(switch)
+        assert seen["neighbours"]["Ethernet1/1"].items() >= {"device": other.name, "port": "Ethernet1/1"}.items()
+        # A switch is never switched off.
+        assert "Ethernet1/1" not in seen["namespaces"]
+
+
 def test_ssh_knows_the_switch(floor: Floor, tmp_path: Path) -> None:
     state = StateDirectory(tmp_path)
     state.create()
@@ -79,7 +94,7 @@ def test_dhcp_knows_the_ipu_machines_and_nothing_else(floor: Floor) -> None:
     hosts = [line for line in lines if line.startswith("dhcp-host=")]
     assert len(hosts) == 16
     assert "dhcp-host=0c:42:a1:00:01:01,10.5.1.1" in hosts
-    assert [line for line in lines if line.startswith("dhcp-range=")] == ["dhcp-range=10.5.0.0,static,255.255.0.0,1h"]
+    assert [line for line in lines if line.startswith("dhcp-range=")] == ["dhcp-range=10.5.0.0,static,255.255.0.0,2m"]
     # Present without a value: not even the defaults are sent.
     assert {"port=0", "dhcp-option=option:router", "dhcp-option=option:dns-server"} <= set(lines)
 
@@ -120,8 +135,10 @@ def test_dhcp_answers_reach_only_the_machine_that_asked(floor: Floor) -> None:
     port = next(port.openflow_port for port in switch.ports if port.name == "Ethernet9/1")
     assert f"priority=1000,in_port=1,udp,tp_src=67,tp_dst=68,dl_dst=0c:42:a1:00:01:01,actions=output:{port}" in flows
     assert flows[-1] == "priority=900,in_port=1,actions=drop"
-    # A request of every port, one answer for each machine, one for all of them, and the end.
-    assert len(flows) == 1 + 16 + 1 + 1
+    assert f"priority=1000,in_port=1,arp,arp_tpa=10.5.1.1,actions=output:{port}" in flows
+    assert "priority=1000,arp,arp_tpa=10.5.255.254,actions=strip_vlan,output:1" in flows
+    # A request of every port, one answer for each machine, one for all of them; ARP likewise; and the end.
+    assert len(flows) == 1 + 16 + 1 + 1 + 16 + 1
 
 
 def test_no_container_is_privileged_or_on_a_network_of_podman(floor: Floor, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import yaml
 
 from podsim.floor import cli, prerequisites, tap_launcher
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import MachineType, facts_from, read_facts
+from podsim.floor.facts import MachineType
+from podsim.floor.facts_file import facts_from, read_facts
 from podsim.floor.image import CONTAINER_FILES, root_files
 from podsim.floor.initramfs import cpio, load_order
 from podsim.floor.plan import Floor, plan

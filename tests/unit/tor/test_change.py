@@ -276,6 +276,17 @@ def test_address_that_speaks_in_the_new_vlan_is_right(switch: InProcessSwitch) -
     assert switch.change(**DECLARED).failure is None
 
 
+@pytest.mark.parametrize(("native", "is_missed"), [({}, False), ({"native_vlan": 101}, True)])
+def test_address_that_was_untagged_is_missed_at_a_trunk_that_takes_untagged_frames(
+    switch: InProcessSwitch, native: dict[str, int], is_missed: bool
+) -> None:
+    switch.observe(macs=[MAC])
+    switch.meanwhile = {"commit timer": switch.observe}
+    uplink = {"name": "Et9/1", "mode": "trunk", "allowed_vlans": ["101"], **native}
+    outcome = switch.change(VLANS, [uplink], checks=Checks(settle_within=0))
+    assert (outcome.failure is not None) == is_missed
+
+
 def test_address_that_aged_at_an_untouched_port_is_not_missed(switch: InProcessSwitch) -> None:
     switch.observe(macs=[{**MAC, "port": "Ethernet8/1"}])
     switch.meanwhile = {"commit timer": switch.observe}

@@ -1,0 +1,3 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From pods.yml to a declaration without contradictions. Pure."""

@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What runs on a Poplar server right now."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: server_use
+short_description: What runs on a Poplar server and needs its IPUs or its RDMA network
+version_added: 1.0.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Lists the Slurm jobs on a server, if Slurm is installed there, and the RDMA queue pairs of its programs, if it has
+    RDMA devices. Changes nothing.
+  - What is there and cannot be asked is named in RV(unknown), and counts as in use.
+extends_documentation_fragment:
+  - ipu.pod._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+    details: Changes nothing.
+  idempotent:
+    support: full
+requirements:
+  - C(rdma) of iproute2, on servers with RDMA devices
+seealso:
+  - module: ipu.pod.rnic_info
+"""
+
+EXAMPLES = r"""
+- name: What runs here
+  ipu.pod.server_use:
+  register: server
+
+- name: Nothing does
+  ansible.builtin.assert:
+    that: server.in_use | length == 0
+"""
+
+RETURN = r"""
+in_use:
+  description: What runs on the server, in words, with what of RV(unknown) may.
+  returned: always
+  type: list
+  elements: str
+  sample: [Slurm job 4711 of alice, "queue pair 42 on mlx5_0 of python3 (process 815)"]
+unknown:
+  description: What could not be asked, and why.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+"""
+
+from typing import Callable
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.queue_pairs import rdma_uses
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
+from ansible_collections.ipu.pod.plugins.module_utils._use.slurm import slurm_jobs
+
+
+def queue_pairs(programs: Programs) -> list[str]:
+    """The queue pairs of programs, in words."""
+    pairs = rdma_uses(programs, Sysfs().rdma_devices()).queue_pairs
+    if pairs is None:
+        raise DeviceError("rdma: the RDMA queue pairs cannot be listed; install the program rdma (iproute2)")
+    return [str(pair) for pair in pairs]
+
+
+def main() -> None:
+    """Ask everybody who may know."""
+    module = AnsibleModule({}, supports_check_mode=True)
+
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+        return status, output, errors
+
+    programs = Programs(run)
+    askers: tuple[Callable[[Programs], list[str]], ...] = (slurm_jobs, queue_pairs)
+    in_use: list[str] = []
+    unknown: list[str] = []
+    for ask in askers:
+        try:
+            in_use += ask(programs)
+        except DeviceError as error:
+            unknown.append(str(error))
+    module.exit_json(changed=False, in_use=[*in_use, *(f"whatever it is ({why})" for why in unknown)], unknown=unknown)
+
+
+if __name__ == "__main__":
+    main()

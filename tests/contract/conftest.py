@@ -1,0 +1,17 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order of the contract tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.order import long_ones_first
+from tests.quick_ansible.fixture import quick_ansible  # noqa: F401
+
+LONG_ONES = ("test_dedicated_playbooks.py", "test_server_roles.py", "test_ownership.py", "test_vipu_controller_role.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Longest first."""
+    long_ones_first(items, LONG_ONES)

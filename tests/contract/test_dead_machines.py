@@ -1,0 +1,43 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""playbooks/vpods.yml where an IPU-Machine is dead, on a pod of which only the controller's host is managed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.vpods_bed import Bed, running_bed, vpod
+from tests.playbook_run import PlaybookRun
+
+
+@pytest.fixture
+def bed(tmp_path: Path) -> Iterator[Bed]:
+    with running_bed(tmp_path) as bed:
+        yield bed
+
+
+def test_a_vpod_on_a_dead_machine_stays_until_it_may_be_interrupted(bed: Bed) -> None:
+    alice, bob = vpod(101, controller=None), vpod(102, controller=None, partitions={"serve": {"ipus": 4}})
+    bed.as_foretold(alice=alice)
+    bed.server.sh("systemctl stop agent-p-ipum2")
+    bed.excluded = ("p-ipum2",)
+    run = bed.run(alice=alice, bob=bob)
+    assert run.messages == ""
+    assert "degraded: p-ipum2 is excluded; vPOD alice has p-ipum2 and its partitions are left as they are" in said(run)
+    assert bed.machines_of("alice") == ["p-ipum1", "p-ipum2"]
+    assert bed.held("", "partitions") == ["serve", "train"]
+    bed.as_foretold("-e", '{"vpods_interrupt": ["alice"]}', alice=alice, bob=bob)
+    assert bed.machines_of("alice") == ["p-ipum5", "p-ipum6"]
+    assert bed.held("", "partitions") == ["serve", "train"]
+    run = bed.run(alice=alice, bob=bob)
+    assert run.changed["ctrl"] == 0
+    assert "degraded: p-ipum2 is excluded" in said(run)
+    assert "left as they are" not in said(run)
+
+
+def said(run: PlaybookRun) -> str:
+    return json.dumps(run.document)

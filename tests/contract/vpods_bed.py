@@ -1,0 +1,112 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""playbooks/vpods.yml on a pod of which only the V-IPU controller's host is managed, and runs in a container."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from podsim.floor import image
+from tests.contract.container_server import PROGRAMS, ROOT, ContainerServer, podman_in, skip_without_podman
+from tests.contract.test_dedicated_role import MACHINES
+from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+
+ADMIN_PORTS = {"alice": 10405, "bob": 10409, "": 8091}
+
+
+def vpod(vlan: int, **words: Any) -> dict[str, Any]:
+    said = {"cluster": "c", "ipus": 8, "vlan": vlan, "controller": "dedicated", "partitions": {"train": {"ipus": 8}}}
+    return {key: value for key, value in {**said, **words}.items() if value is not None}
+
+
+@dataclass
+class Bed:
+    """A controller's host, and the inventory that has it."""
+
+    inventory: Path
+    server: ContainerServer
+    excluded: tuple[str, ...] = ()
+
+    def run(self, *options: str, check: bool = False, **vpods: Any) -> PlaybookRun:
+        """Have these vPODs."""
+        document = {
+            "plugin": "ipu.pod.pods",
+            "schema": 1,
+            "pods": {
+                "p": {
+                    "model": "bow-pod64",
+                    "managed": ["controller"],
+                    "vlans": {"quarantine": 999},
+                    "excluded": list(self.excluded),
+                    "overrides": {name: {"gateway_address": address} for name, address in MACHINES.items()},
+                }
+            },
+            "controllers": {"ctrl": {"address": self.server.address}},
+            "clusters": {"c": {"controller": "ctrl", "pods": ["p"]}},
+            "vpods": vpods,
+        }
+        (self.inventory / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
+        done = subprocess.run(
+            [
+                f"{PROGRAMS}/ansible-playbook",
+                *("-i", self.inventory, ROOT / "playbooks" / "vpods.yml", *options),
+                *(["--check"] if check else []),
+            ],
+            cwd=ROOT,
+            env={**os.environ, **JSON_OUTPUT},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return playbook_run("vpods", done.returncode, done.stdout, done.stderr)
+
+    def held(self, controller: str, kind: str) -> list[str]:
+        """The names of what a vPOD's controller holds of a kind; without a vPOD, what the shared one does."""
+        answer = self.server.sh(f"vipu-admin -P {ADMIN_PORTS[controller]} --showjson list {kind}")
+        return sorted(each["id"] for each in json.loads(answer)[kind])
+
+    def machines_of(self, vpod: str) -> list[str]:
+        """Where the shared controller says that a vPOD lies."""
+        answer = self.server.sh(f"vipu-admin -P {ADMIN_PORTS['']} --showjson list allocations")
+        (there,) = (each for each in json.loads(answer)["allocations"] if each["id"] == vpod)
+        return sorted(there["spec"]["agent_ids"])
+
+    def as_foretold(self, *options: str, **vpods: Any) -> None:
+        """Have these vPODs, and see that a dry run says before what the run then does."""
+        said, done = (self.run(*options, check=check, **vpods) for check in (True, False))
+        for run in (said, done):
+            assert run.messages == ""
+        tasks = [sorted(task for _, task, result in run.tasks if result.get("changed")) for run in (said, done)]
+        assert tasks[0] == tasks[1]
+
+
+@contextmanager
+def running_bed(tmp_path: Path) -> Iterator[Bed]:
+    """A host with agents to reach, and no controller."""
+    skip_without_podman()
+    podman = podman_in(tmp_path)
+    server = ContainerServer(podman, tmp_path)
+    tag = image.tag()
+    if not podman.images(tag):
+        pytest.skip("needs the image of the simulated pod; any `podsim up` makes it")
+    inventory = tmp_path / "inventory"
+    (inventory / "group_vars").mkdir(parents=True)
+    (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(server.variables))
+    try:
+        server.start(tag)
+        for name, address in MACHINES.items():
+            agent = f"podsim agent --listen {address}:8080 --id {name} --metrics-port 0"
+            server.sh(f"systemd-run --quiet --unit agent-{name} /usr/local/bin/{agent}")
+        yield Bed(inventory, server)
+    finally:
+        server.stop()
