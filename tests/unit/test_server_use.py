@@ -28,6 +28,16 @@ def test_without_slurm_there_are_no_jobs() -> None:
     assert slurm_jobs(Programs(run)) == []
 
 
+def test_in_no_cluster_there_are_no_jobs() -> None:
+    errors = (
+        "squeue: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\n"
+        "squeue: error: fetch_config: DNS SRV lookup failed\n"
+        "squeue: error: _establish_config_source: failed to fetch config\n"
+        "squeue: fatal: Could not establish a configuration source\n"
+    )
+    assert slurm_jobs(Programs(lambda _argv: (1, "", errors))) == []
+
+
 def test_each_job_has_its_user() -> None:
     assert slurm_jobs(slurm(output="4711 ann\n4712_3 bob\n")) == ["Slurm job 4711 of ann", "Slurm job 4712_3 of bob"]
 

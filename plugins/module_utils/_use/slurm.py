@@ -17,6 +17,10 @@ SQUEUE = [
 ]
 
 
+# What any program of Slurm says where neither a file nor DNS tells it which cluster it is in.
+NO_CLUSTER = "Could not establish a configuration source"
+
+
 def jobs_from(output: str) -> list[str]:
     """The jobs that squeue prints, one a line, in words.
 
@@ -33,13 +37,13 @@ def jobs_from(output: str) -> list[str]:
 
 
 def slurm_jobs(programs: Programs) -> list[str]:
-    """The jobs on this server; none where Slurm is not installed.
+    """The jobs on this server; none where Slurm is not installed, or is in no cluster.
 
     Raises:
         DeviceError: Slurm is installed and does not answer.
     """
     try:
-        programs.attempt(["squeue", "--version"])
+        _status, _output, errors = programs.attempt(["squeue", "--version"])
     except DeviceError:
         return []
-    return jobs_from(programs.call(SQUEUE))
+    return [] if NO_CLUSTER in errors else jobs_from(programs.call(SQUEUE))

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
             print("\n".join(missing) if missing else "nothing is missing")
             return 1 if missing else 0
         if options.command == "image":
-            lifecycle.provide_image(Progress())
+            lifecycle.provide_image(options.pods, Progress())
             return 0
         state = state_directory(options.state)
         if options.command == "up":
@@ -59,7 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("pods", metavar="PODS.yml", type=Path, help="the file whose `sim:` section describes the pod")
     commands.add_parser("down", parents=[state], help="remove all of the pod")
     commands.add_parser("status", parents=[state], help="show every machine and switch; exit code 1 unless all are up")
-    commands.add_parser("image", help="build the container image that `up` needs, unless it is there")
+    images = commands.add_parser("image", help="build the container image that `up` needs, unless it is there")
+    images.add_argument("pods", metavar="PODS.yml", type=Path, nargs="?", help="for this pod; else the plain image")
     packages = commands.add_parser(
         "prerequisites",
         help="list the Debian packages that this host lacks",

@@ -99,6 +99,12 @@ class Dhcp(Enum):
     NONE = "none"
 
 
+class Software(Enum):
+    """What the controllers and Poplar servers have installed beside what every machine has; nothing of it runs."""
+
+    SLURM = "slurm"
+
+
 @dataclass(frozen=True)
 class Facts:
     """Everything that stands on the floor."""
@@ -110,3 +116,4 @@ class Facts:
     ipu_machines: tuple[IpuMachine, ...]
     dhcp: Dhcp
     uplinks: tuple[Uplink, ...] = ()
+    software: tuple[Software, ...] = ()

@@ -3,7 +3,8 @@
 """The `sim:` section of a pods.yml, as facts.
 
 Only this section is read, and nothing is derived from it: every MAC, address, cable and MTU is written there. Where
-several pods.yml declare different things for one floor, one has the section, and the others its path.
+several pods.yml declare different things for one floor, one has the section, and the others its path, alone or as
+`floor` beside the `software` that they add.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from podsim.floor.facts import (
     Management,
     PoplarServer,
     ServerRnic,
+    Software,
     Switch,
     Uplink,
 )
@@ -102,6 +104,9 @@ class _At:
     def machine_type(self) -> MachineType:
         return self.parsed(MachineType, " or ".join(f"`{each.value}`" for each in MachineType))
 
+    def software(self) -> Software:
+        return self.parsed(Software, " or ".join(f"`{each.value}`" for each in Software))
+
     def dhcp(self) -> Dhcp:
         return self.parsed(Dhcp, " or ".join(f"`{each.value}`" for each in Dhcp))
 
@@ -122,17 +127,28 @@ class _At:
 
 def read_facts(path: Path) -> Facts:
     """Read the `sim:` section of a pods.yml; what is wrong with it is a FloorError that names the place."""
-    file = sim_file(path)
+    file = floor_file(path)
     try:
-        return facts_from(_section(file))
+        return facts_from(sim_section(path))
     except FloorError as error:
         raise FloorError(f"{file}: {error}") from None
 
 
-def sim_file(path: Path) -> Path:
-    """The pods.yml that has the `sim:` section of this one: itself, or the one whose path it gives instead."""
+def floor_file(path: Path) -> Path:
+    """The pods.yml that says what stands on the floor of this one: itself, or the one whose path it gives instead."""
     section = _section(path)
-    return path.parent / section if isinstance(section, str) else path
+    floor = section.get("floor") if isinstance(section, dict) else section
+    return path.parent / floor if isinstance(floor, str) else path
+
+
+def sim_section(path: Path) -> Any:
+    """The whole `sim:` section of a pods.yml, also where it has its floor from another one."""
+    section, file = _section(path), floor_file(path)
+    if file == path:
+        return section
+    added = {name: value for name, value in section.items() if name != "floor"} if isinstance(section, dict) else {}
+    _At(added, "sim").fields(software=[])
+    return {**_section(file), **added}
 
 
 def _section(path: Path) -> Any:
@@ -149,8 +165,11 @@ def _section(path: Path) -> Any:
 
 def facts_from(sim: Any) -> Facts:
     """The facts that a parsed `sim:` section declares."""
-    management, switches, controllers, servers, machines, dhcp, uplinks = _At(sim, "sim").fields(
-        "management", "switches", "controllers", "poplar_servers", "ipu_machines", dhcp=Dhcp.FACTORY.value, uplinks=[]
+    management, switches, controllers, servers, machines, dhcp, uplinks, software = _At(sim, "sim").fields(
+        *("management", "switches", "controllers", "poplar_servers", "ipu_machines"),
+        dhcp=Dhcp.FACTORY.value,
+        uplinks=[],
+        software=[],
     )
     networks, control_node = management.fields("networks", "control_node")
     switch_names = switches.named().keys()
@@ -167,6 +186,7 @@ def facts_from(sim: Any) -> Facts:
         ipu_machines=tuple(_ipu_machine(name, at, switch_names) for name, at in machines.machines()),
         dhcp=dhcp.dhcp(),
         uplinks=tuple(_uplink(at, switch_names) for at in uplinks.items()),
+        software=tuple(at.software() for at in software.items()),
     )
     _refuse_contradictions(facts)
     return facts
@@ -246,6 +266,9 @@ def _refuse_contradictions(facts: Facts) -> None:
         ),
     )
     _refuse_loops(facts.uplinks)
+    virtual = [server.name for server in servers if server.machine is MachineType.VIRTUAL_MACHINE]
+    if facts.software and virtual:
+        raise FloorError(f"sim.software: {virtual[0]} is a virtual machine, and only containers have it; leave it out.")
 
 
 def _refuse_loops(uplinks: Iterable[Uplink]) -> None:

@@ -1,8 +1,9 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one container image of the floor: a small Debian from the host's own archive, without any container registry.
+"""The container images of the floor: a small Debian from the host's own archive, without any container registry.
 
-The image's tag is a hash of what it is made from, so an image that exists is never stale.
+All machines of a floor have the same one: the plain one, or one with more software. An image's tag is a hash of what it
+is made from, so an image that exists is never stale.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from podsim.floor.commands import run
 from podsim.floor.errors import FloorError
+from podsim.floor.facts import Software
 from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
 
@@ -31,6 +33,17 @@ PACKAGES = (
     *("iproute2", "iputils-ping", "ethtool", "busybox", "tcpdump", "iperf3"),
     *SERVICES,
 )
+SOFTWARE_PACKAGES = {
+    # With what builds a plugin of it.
+    Software.SLURM: ("slurmctld", "slurmd", "slurm-client", "munge", "libslurm-dev", "gcc", "libc6-dev"),
+}
+# It is off, and without a key that all would share, until somebody makes it a cluster.
+SOFTWARE_HOOKS = {
+    Software.SLURM: (
+        'chroot "$1" systemctl --quiet disable munge.service slurmctld.service slurmd.service',
+        'rm "$1"/etc/munge/munge.key',
+    ),
+}
 # What has no work in a container, or would leave `systemctl is-system-running` at "degraded".
 MASKED_UNITS = (
     *("console-getty.service", "getty.target", "systemd-logind.service", "systemd-firstboot.service"),
@@ -79,9 +92,10 @@ def host_apt_settings() -> str:
     return run("apt-config", "dump", "Acquire")
 
 
-def tag() -> str:
+def tag(software: Iterable[Software] = ()) -> str:
     """The name and tag of the image that this version of the simulator runs on."""
-    return f"{NAME}:{fingerprint((PACKAGES, MASKED_UNITS, METADATA), root_files(CONTAINER_FILES))}"
+    recipe = (_packages(software), MASKED_UNITS, METADATA, *_hooks(software))
+    return f"{_name(software)}:{fingerprint(recipe, root_files(CONTAINER_FILES))}"
 
 
 def fingerprint(recipe: tuple[object, ...], files: bytes) -> str:
@@ -90,21 +104,34 @@ def fingerprint(recipe: tuple[object, ...], files: bytes) -> str:
     return hashlib.sha256(content + files).hexdigest()[:12]
 
 
-def build_image(podman: Podman, state: StateDirectory) -> None:
+def build_image(podman: Podman, state: StateDirectory, software: Iterable[Software] = ()) -> None:
     """Build the image and give it to podman; takes about a minute."""
     archive = state.image / "image.tar"
     hooks = (
         f'chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
         'chroot "$1" systemctl --quiet disable chrony.service rsyslog.service',
         'chroot "$1" systemctl --quiet enable power-on.service start-for-devices.service',
+        *_hooks(software),
     )
     try:
-        install_debian(archive, PACKAGES, root_files(CONTAINER_FILES), hooks, state)
-        if earlier := podman.images(NAME, "containers=false"):
+        install_debian(archive, _packages(software), root_files(CONTAINER_FILES), hooks, state)
+        if earlier := podman.images(_name(software), "containers=false"):
             podman.run("image", "rm", *earlier)
-        podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag())
+        podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag(software))
     finally:
         archive.unlink(missing_ok=True)
+
+
+def _name(software: Iterable[Software]) -> str:
+    return "-".join((NAME, *(each.value for each in software)))
+
+
+def _packages(software: Iterable[Software]) -> tuple[str, ...]:
+    return (*PACKAGES, *(package for each in software for package in SOFTWARE_PACKAGES[each]))
+
+
+def _hooks(software: Iterable[Software]) -> tuple[str, ...]:
+    return tuple(hook for each in software for hook in SOFTWARE_HOOKS[each])
 
 
 def install_debian(

@@ -10,14 +10,16 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import yaml
 
 from podsim.floor import data_plane, dhcp, image, machines, network, switch, virtual_machines, vm_image
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import Facts
-from podsim.floor.facts_file import read_facts, sim_file
+from podsim.floor.facts import Facts, Software
+from podsim.floor.facts_file import read_facts, sim_section
 from podsim.floor.keys import make_keys
 from podsim.floor.plan import Floor, plan
 from podsim.floor.podman import Podman
@@ -45,15 +47,16 @@ def up(pods_file: Path, state: StateDirectory, progress: Progress) -> None:
     progress.total(f"the pod is up, {len(floor.machines)} machines")
 
 
-def provide_image(progress: Progress) -> None:
-    """Build the container image that `up` needs, unless it is there."""
+def provide_image(pods_file: Path | None, progress: Progress) -> None:
+    """Build the container image that `up` needs, unless it is there: the one for a file's floor, or the plain one."""
+    software = read_facts(pods_file).software if pods_file else ()
     refuse_missing(virtual_machines=False)
     with _machine_lock(), tempfile.TemporaryDirectory() as directory:
         temporary = StateDirectory(Path(directory))
         temporary.create()
         podman = Podman(temporary)
         podman.configure()
-        _provide_image(podman, temporary, progress)
+        _provide_image(software, podman, temporary, progress)
 
 
 def down(state: StateDirectory, progress: Progress) -> None:
@@ -90,12 +93,12 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
 
 
 def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progress) -> None:
-    podman, daemons, tag = Podman(state), Daemons(state), image.tag()
+    podman, daemons, tag = Podman(state), Daemons(state), image.tag(floor.software)
     with progress.step("keys and certificates"):
-        state.facts.write_bytes(sim_file(pods_file).read_bytes())
+        state.facts.write_text(yaml.safe_dump({"sim": sim_section(pods_file)}, sort_keys=False), encoding="utf-8")
         podman.configure()
         make_keys(floor, state)
-    _provide_image(podman, state, progress)
+    _provide_image(floor.software, podman, state, progress)
     if floor.virtual_machines and not vm_image.vm_image().directory.exists():
         with progress.step("virtual machines' image (built once, takes two minutes)"):
             vm_image.build_vm_image(state)
@@ -115,10 +118,10 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         machines.wait_until_up(floor, podman, daemons, state)
 
 
-def _provide_image(podman: Podman, state: StateDirectory, progress: Progress) -> None:
-    if not podman.images(image.tag()):
+def _provide_image(software: Iterable[Software], podman: Podman, state: StateDirectory, progress: Progress) -> None:
+    if not podman.images(image.tag(software)):
         with progress.step("container image (built once, takes a minute)"):
-            image.build_image(podman, state)
+            image.build_image(podman, state, software)
 
 
 def _refuse_other_pod(state: StateDirectory, facts: Facts) -> None:

@@ -13,7 +13,7 @@ from enum import Enum
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import count
 
-from podsim.floor.facts import Cable, Dhcp, Facts, MachineType, Switch
+from podsim.floor.facts import Cable, Dhcp, Facts, MachineType, Software, Switch
 
 MANAGEMENT_BRIDGE = "ps-mgmt"
 LINK_PREFIX = "ps"
@@ -138,6 +138,7 @@ class Floor:
     switches: tuple[SwitchPlan, ...]
     uplinks: tuple[tuple[str, str], ...]
     machines: tuple[Machine, ...]
+    software: tuple[Software, ...]
 
     @property
     def containers(self) -> tuple[Machine, ...]:
@@ -229,6 +230,7 @@ def plan(facts: Facts) -> Floor:
         tuple(map(switch_plan, facts.switches)),
         tuple((switch_link(one), switch_link(other)) for one, other in (uplink.ends for uplink in facts.uplinks)),
         tuple(machines),
+        facts.software,
     )
 
 

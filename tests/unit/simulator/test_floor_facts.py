@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 import re
 from ipaddress import IPv4Address, IPv4Interface
@@ -15,8 +16,8 @@ import pytest
 import yaml
 
 from podsim.floor.errors import FloorError
-from podsim.floor.facts import Cable
-from podsim.floor.facts_file import facts_from, read_facts
+from podsim.floor.facts import Cable, Software
+from podsim.floor.facts_file import facts_from, read_facts, sim_section
 
 PODS_FILE = Path(__file__).parents[3] / "inventories" / "sim_pod64" / "pods.yml"
 SIM = yaml.safe_load(PODS_FILE.read_text(encoding="utf-8"))["sim"]
@@ -120,6 +121,39 @@ def test_a_file_may_name_the_one_that_has_the_floor(tmp_path: Path) -> None:
     pods_file.write_text(yaml.safe_dump({"sim": "nowhere.yml"}), encoding="utf-8")
     with pytest.raises(FloorError, match=r"nowhere\.yml can not be read: No such file"):
         read_facts(pods_file)
+
+
+def test_software_is_added_to_the_floor_of_another_file(tmp_path: Path) -> None:
+    pods_file = tmp_path / "pods.yml"
+    floor = os.path.relpath(PODS_FILE, tmp_path)
+    pods_file.write_text(yaml.safe_dump({"sim": {"floor": floor, "software": ["slurm"]}}), encoding="utf-8")
+    facts = read_facts(pods_file)
+    assert facts.software == (Software.SLURM,)
+    assert dataclasses.replace(facts, software=()) == read_facts(PODS_FILE)
+    # What the state directory keeps of it needs no other file.
+    kept = tmp_path / "kept.yml"
+    kept.write_text(yaml.safe_dump({"sim": sim_section(pods_file)}, sort_keys=False), encoding="utf-8")
+    assert read_facts(kept) == facts
+
+
+@pytest.mark.parametrize(
+    ("added", "sentence"),
+    [
+        ({"software": ["windows"]}, "sim.software[0] is 'windows', but it has to be `slurm`."),
+        ({"controllers": {}}, "sim has an unknown key `controllers`; it takes software."),
+    ],
+)
+def test_nothing_else_is_added(tmp_path: Path, added: dict[str, Any], sentence: str) -> None:
+    pods_file = tmp_path / "pods.yml"
+    pods_file.write_text(yaml.safe_dump({"sim": {"floor": str(PODS_FILE), **added}}), encoding="utf-8")
+    with pytest.raises(FloorError, match=re.escape(sentence)):
+        read_facts(pods_file)
+
+
+def test_a_virtual_machine_has_no_such_software() -> None:
+    sim = changed("poplar_servers.pod001-poplar2.machine", "vm")
+    with pytest.raises(FloorError, match=r"sim\.software: pod001-poplar2 is a virtual machine"):
+        facts_from({**sim, "software": ["slurm"]})
 
 
 @pytest.mark.parametrize(

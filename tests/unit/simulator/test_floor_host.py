@@ -10,7 +10,8 @@ import pytest
 
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
-from podsim.floor.image import archive_sources
+from podsim.floor.facts import Software
+from podsim.floor.image import NAME, archive_sources, tag
 from podsim.floor.state import StateDirectory, state_directory, write_private
 
 
@@ -30,6 +31,12 @@ trixie deb http://archive.example/debian/ trixie main
         "deb http://archive.example/debian/ bookworm-updates main",
         "deb http://archive.example/debian-security/ bookworm-security main",
     ]
+
+
+def test_an_image_with_more_software_is_another_one() -> None:
+    plain, slurm = tag().split(":"), tag([Software.SLURM]).split(":")
+    assert (plain[0], slurm[0]) == (NAME, f"{NAME}-slurm")
+    assert plain[1] != slurm[1]
 
 
 def test_the_state_directory_goes_but_not_what_a_person_put_there(tmp_path: Path) -> None:
