@@ -47,7 +47,7 @@ def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None, told: An
     wanted["tor_switches"] = without_former_vlans(parsed, wanted["tor_switches"], seen)
     if only is not None:
         changes = {name: change for name, change in changes.items() if name in only}
-        wanted = of_vpods(wanted, parsed, changes, strays(parsed, wanted, seen, only))
+        wanted = of_vpods(wanted, parsed, changes, strays(parsed, placement, wanted, seen, only))
     lowered = lowering(parsed, changes, placement, wanted, held, seen)
     return {
         "changes": {

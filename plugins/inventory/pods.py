@@ -24,7 +24,8 @@ notes:
   - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
     C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
     controller. C(ipu_pod_unseen) is empty; a dry run puts the devices there that do not answer. Runs also fill
-    C(ipu_pod_concerned), C(ipu_pod_lowered) and C(ipu_pod_settled). All of them always exist."
+    C(ipu_pod_concerned), C(ipu_pod_lowered), C(ipu_pod_settled) and C(slurm_nodes). All of them always exist."
+  - "C(slurm_controllers) and C(slurm_clients) are empty and always exist; other inventory files put hosts there."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
   - "Host variables of a Poplar server: C(management_address), C(rnic_address), C(rnic_prefix), C(rnic_interface),
@@ -103,6 +104,8 @@ options:
         host, with C(controller_ports) (C(user), C(admin), C(metrics); default 10000 + 4 x C(vlan) and the next two).
       - C(virtual_function) is the number of the one that it has on its hypervisors, C(containers) C(macvlan) has its
         other servers say how containers get RNIC addresses of their own.
+      - C(allocation) is its C(own) (default) or that of C(jobs), each of which then has one of some of its
+        C(ipu_machines), made by Slurm's prolog. Such a vPOD has neither an allocation nor partitions.
     type: dict
     default: {}
 """

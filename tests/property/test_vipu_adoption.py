@@ -136,7 +136,8 @@ def declared_by(adoption: ControllerAdoption, state: State) -> dict[str, list[di
     for vpod in declaration.vpods.values():
         for user in vpod.users:
             if user not in named:
-                mine = [name for name, other in declaration.vpods.items() if user in other.users]
+                theirs = {name: each for name, each in declaration.vpods.items() if user in each.users}
+                mine = [name for name, other in theirs.items() if not other.is_for_jobs]
                 declared[USER].append({"name": user, "allocations": mine})
                 named.add(user)
     return declared

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Collection, Mapping
 
 from .._declaration.declaration import parse_declaration
-from .._pod.model import DEDICATED, Declaration
+from .._pod.jobs import NAMED, is_of_a_job
+from .._pod.model import ABSENT, DEDICATED, JOBS, Declaration
 from .._pod.schema import DeclarationError
 from .._vipu.entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER, plural
 from .adoption import Document, refusal
@@ -28,7 +29,7 @@ Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
 _ALONE, _TOGETHER = "alone", "together"
 # The keys of pods.yml that V-IPU knows the truth of; all others are kept.
 CLUSTER_KEYS = ("controller", "pods", "topology", "looped")
-VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions")
+VPOD_KEYS = ("cluster", "ipus", "ipu_machines", "users", "partitions", "allocation")
 # Of a vPOD with a dedicated controller, that of its cluster knows no more than where it lies.
 RESERVATION_KEYS = ("cluster", "ipus", "ipu_machines")
 
@@ -51,7 +52,8 @@ def adopted(document: Document, held: Mapping[str, Held]) -> ControllerAdoption:
 
     Args:
         document: a pods.yml with at least ``pods`` and ``controllers``. The clusters and vPODs of these controllers
-            are replaced by what is there; only what V-IPU does not know (VLANs, Poplar servers) is kept.
+            are replaced by what is there; only what V-IPU does not know (VLANs, Poplar servers, which vPODs are for
+            jobs) is kept.
         held: host of a controller to what it holds.
 
     Raises:
@@ -107,6 +109,8 @@ class _Adopter:
         self._excluded = {machine for pod in earlier["pods"].values() for machine in (pod or {}).get("excluded") or ()}
         self._result = result
         self._looked_at = looked_at
+        # Users of vPODs that are for jobs: they may have no allocation.
+        self._waiting: set[str] = set()
 
     def adopt(self) -> None:
         implied = set()
@@ -117,6 +121,7 @@ class _Adopter:
             if name not in implied:
                 self._leave(AGENT, name)
         self._take_allocations()
+        self._take_vpods_for_jobs()
         for name, partition in self._held[PARTITION].items():
             self._partition(name, partition)
         for name, user in self._held[USER].items():
@@ -157,7 +162,8 @@ class _Adopter:
         vpods = {
             name: allocation
             for name, allocation in self._held[ALLOCATION].items()
-            if not self._left_out(ALLOCATION, name, self._obstacle(name, allocation))
+            if not self._is_of_a_job(ALLOCATION, name)
+            and not self._left_out(ALLOCATION, name, self._obstacle(name, allocation))
         }
         entries: dict[str, Document] = {}
         # A user of a refused one is no vPOD's, which may be the reason to refuse another one.
@@ -168,6 +174,38 @@ class _Adopter:
                     del vpods[name]
         self._result.document["vpods"].update(entries)
 
+    def _take_vpods_for_jobs(self) -> None:
+        """Keep those that were declared before and have no allocation: jobs have the allocations."""
+        for name, words in self._earlier_vpods.items():
+            cluster = self._earlier_clusters.get(words["cluster"], {})
+            is_for_jobs = words.get("allocation") == JOBS and words.get("state") != ABSENT
+            if is_for_jobs and cluster.get("controller") == self._controller and name not in self._held[ALLOCATION]:
+                reason = self._take_vpod_for_jobs(name, words)
+                if reason:
+                    self._say("vPOD", name, reason)
+
+    def _take_vpod_for_jobs(self, name: str, words: Document) -> str:
+        """Put it in. Returns why that cannot be, empty if it is done."""
+        there = self._result.document
+        if words["cluster"] not in there["clusters"]:
+            return f"cluster {words['cluster']} is not in pods.yml"
+        pins = set(words["ipu_machines"])
+        for other, allocation in self._held[ALLOCATION].items():
+            agents = set(allocation["agents"])
+            if pins & agents and not (is_of_a_job(ALLOCATION, other) and pins >= agents):
+                return f"allocation {other} has {', '.join(sorted(pins & agents))} of it"
+        users = [
+            user
+            for user in words.get("users") or ()
+            if user in self._held[USER] and _is_of(there["vpods"], self._held[USER][user])
+        ]
+        entry = {**_besides(words, ("users",)), **({"users": users} if users else {})}
+        refused = self._vpod_refusal(name, entry)
+        if not refused:
+            there["vpods"][name] = entry
+            self._waiting.update(users)
+        return refused
+
     def _obstacle(self, name: str, allocation: Mapping[str, Any]) -> str:
         """Why an allocation cannot be a vPOD, whatever vPODs look like; empty if nothing is in the way."""
         there = self._result.document
@@ -177,7 +215,9 @@ class _Adopter:
 
     def _vpod(self, name: str, allocation: Mapping[str, Any], vpods: Collection[str]) -> Document:
         users = [
-            user for user, fields in self._held[USER].items() if name in fields["allocations"] and _is_of(vpods, fields)
+            user
+            for user, fields in self._held[USER].items()
+            if name in fields["allocations"] and _is_of(vpods, fields) and not is_of_a_job(USER, user)
         ]
         earlier, agents = self._earlier_vpods.get(name, {}), list(allocation["agents"])
         return {
@@ -191,7 +231,11 @@ class _Adopter:
 
     def _partition(self, name: str, partition: Mapping[str, Any]) -> None:
         allocation = partition["allocation"]
-        if not allocation:
+        if self._is_of_a_job(PARTITION, name):
+            return
+        if is_of_a_job(ALLOCATION, allocation):
+            self._say(PARTITION, name, f"it lies in allocation {allocation}, which is {NAMED}")
+        elif not allocation:
             self._say(PARTITION, name, "it lies in no allocation, which cannot be declared; it is nobody's")
         elif allocation not in self._result.document["vpods"]:
             self._leave(PARTITION, name)
@@ -227,10 +271,21 @@ class _Adopter:
         return {"schema": self._result.document["schema"], **words}
 
     def _user(self, name: str, user: Mapping[str, Any]) -> None:
-        if user["admin"]:
+        if self._is_of_a_job(USER, name):
+            return
+        of_jobs = [allocation for allocation in user["allocations"] if is_of_a_job(ALLOCATION, allocation)]
+        if of_jobs:
+            self._say(USER, name, f"they may use {', '.join(of_jobs)}, which is {NAMED}")
+        elif user["admin"]:
             self._say(USER, name, "it is an administrator, whom vipu-admin cannot create; it is nobody's")
-        elif not user["allocations"] or not _is_of(self._result.document["vpods"], user):
+        elif not (user["allocations"] or name in self._waiting) or not _is_of(self._result.document["vpods"], user):
             self._leave(USER, name)
+
+    def _is_of_a_job(self, kind: str, name: str) -> bool:
+        """Whether Slurm has made it for a job, and will remove it; then nobody declares it."""
+        if is_of_a_job(kind, name):
+            self._say(kind, name, f"it is {NAMED}, and goes with it")
+        return is_of_a_job(kind, name)
 
     def _left_out(self, kind: str, name: str, reason: str) -> bool:
         """Whether there is a reason not to take it into pods.yml, and then it is left."""

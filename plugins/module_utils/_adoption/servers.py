@@ -84,13 +84,18 @@ def adopted(document: Document, gathered: Gathered) -> ServerAdoption:
 def with_mtus(found: ServerAdoption, gathered: Gathered) -> ServerAdoption:
     """The same with the MTUs of the RNICs, which have to fit the ports in the document."""
     declaration = parse_declaration(found.document)
-    result = replace(found, document={**found.document, "pods": dict(found.document["pods"])}, left=list(found.left))
+    document = {**found.document, "pods": dict(found.document["pods"])}
+    result = replace(found, document=document, left=list(found.left), reasons=list(found.reasons))
     for part in parts_of(found.document, declaration):
         adoption = Adoption(part)
         for name in part["pods"]:
             servers = [device for device in devices_of_pod(declaration.pods[name]) if _is_server(device)]
             mtus = {each.name: _mtu(each, gathered) for each in servers if _is_ours(each, gathered, found.left)}
-            result.left.extend(_take_mtus(adoption, name, mtus))
+            left = _take_mtus(adoption, name, mtus)
+            result.left.extend(left)
+            result.reasons.extend(
+                f"{host}: its RNIC is left alone, because its MTU {mtus[host]} does not fit its port" for host in left
+            )
         result.document["pods"].update(adoption.document["pods"])
     return result
 

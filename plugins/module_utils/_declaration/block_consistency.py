@@ -26,7 +26,8 @@ def block_findings(declaration: Declaration) -> Iterator[Finding]:
     for vpod in declaration.vpods.values():
         path = f"vpods.{vpod.name}.ipu_machines"
         for name in vpod.ipu_machines:
-            if name in excluded:
+            # The others of jobs stay in service, in a block that has a dead one.
+            if name in excluded and not vpod.is_for_jobs:
                 yield path, f"{name!r} is out of order by {excluded[name]}; pin others, or take it from there"
             if name in pinned:
                 yield path, f"{name!r} is also in {pinned[name]}; pin it once"

@@ -17,6 +17,7 @@ from .._pod.racks import rack_findings
 from .._pod.wording import some, unknown
 from .absent_consistency import absent_findings
 from .block_consistency import block_findings
+from .jobs_consistency import jobs_findings
 from .ownership_consistency import ownership_findings
 from .server_consistency import server_findings
 from .switch_consistency import switch_findings, tenant_vlan_findings
@@ -40,6 +41,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *ownership_findings(declaration),
         *_vpods(declaration),
         *block_findings(declaration),
+        *jobs_findings(declaration),
         *tenancy_findings(declaration, _servers(declaration)),
         *absent_findings(declaration, _servers(declaration)),
         *dedicated_findings(declaration),

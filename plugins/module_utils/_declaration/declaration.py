@@ -14,8 +14,10 @@ from .._pod.model import (
     ENVIRONMENT,
     FILES,
     INSECURE,
+    JOBS,
     LAYERS,
     MACVLAN,
+    OWN,
     POD_MODELS,
     PRESENT,
     SECURE,
@@ -139,6 +141,7 @@ VPOD = Record(
         "controller_ports": Record({"user": TCP_PORT, "admin": TCP_PORT, "metrics": TCP_PORT}),
         "virtual_function": Integer(0, 126),
         "containers": Choice((MACVLAN,)),
+        "allocation": Choice((OWN, JOBS)),
     },
     required=("cluster",),
 )
@@ -255,6 +258,7 @@ def _vpod(name: str, fields: Mapping[str, Any]) -> Vpod:
         ports=controller_ports(fields.get("vlan"), fields.get("controller_ports", {})),
         virtual_function=fields.get("virtual_function"),
         containers=fields.get("containers"),
+        allocation=fields.get("allocation", OWN),
     )
 
 

@@ -26,7 +26,7 @@ def shared_controller(
     devices: Mapping[str, Device],
     placement: Mapping[str, Sequence[str]],
 ) -> Options:
-    """What the controller of some clusters should hold: all allocations, and what vPODs make on it."""
+    """What the controller of some clusters should hold: all allocations but those of jobs, and what vPODs make."""
     clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller.name]
     vpods = vpods_of(declaration, controller)
     sharing = [vpod for vpod in vpods if not vpod.is_dedicated]
@@ -47,7 +47,7 @@ def shared_controller(
             )
             for cluster in clusters
         ],
-        "allocations": [_allocation(vpod, vpod.cluster, placement) for vpod in vpods],
+        "allocations": [_allocation(vpod, vpod.cluster, placement) for vpod in vpods if not vpod.is_for_jobs],
         "users": _users(sharing) if controller.is_secure else [],
         "partitions": _partitions(sharing, stranded(declaration, placement)),
     }
@@ -149,11 +149,11 @@ def _allocation(vpod: Vpod, cluster: str, placement: Mapping[str, Sequence[str]]
 
 
 def _users(vpods: Sequence[Vpod]) -> list[Options]:
-    """The users of all vPODs, each with what is granted to them."""
+    """The users of all vPODs, each with what is granted to them, which is nothing where jobs have the allocations."""
     allocations: dict[str, list[str]] = {}
     for vpod in vpods:
         for user in dict.fromkeys(vpod.users):
-            allocations.setdefault(user, []).append(vpod.name)
+            allocations.setdefault(user, []).extend([] if vpod.is_for_jobs else [vpod.name])
     return [{"name": user, "allocations": names} for user, names in allocations.items()]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Collection, Mapping, Sequence
 
-from .._pod.model import Declaration
+from .._pod.model import Declaration, Vpod
 from .._pod.wording import spans
 
 
@@ -58,9 +58,15 @@ def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
     """One sentence for each IPU-Machine that is excluded, and for each vPOD that stays on one; arguments as above."""
     return [
         *(f"{name} is excluded" for pod in declaration.pods.values() for name in pod.excluded),
-        *(
-            f"vPOD {vpod} has {spans(machines)} and its partitions are left as they are; -e "
-            f'\'{{"vpods_interrupt": ["{vpod}"]}}\' places it anew if another block is free'
-            for vpod, machines in stranded(declaration, placement).items()
-        ),
+        *(_left_by(declaration.vpods[vpod], machines) for vpod, machines in stranded(declaration, placement).items()),
     ]
+
+
+def _left_by(vpod: Vpod, machines: Sequence[str]) -> str:
+    """What becomes of a vPOD that has these excluded machines."""
+    if vpod.is_for_jobs:
+        return f"vPOD {vpod.name} has {spans(machines)}, which no job may have"
+    return (
+        f"vPOD {vpod.name} has {spans(machines)} and its partitions are left as they are; -e "
+        f'\'{{"vpods_interrupt": ["{vpod.name}"]}}\' places it anew if another block is free'
+    )

@@ -23,7 +23,7 @@ WAYS, LOOKED_AT = 3, 32
 
 
 def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, cluster: str = "") -> Answer:
-    """What is free. A vPOD that is declared and not there yet counts as if it were.
+    """What is free. A vPOD that is declared and not there yet counts as if it were; one that is for jobs is there.
 
     Args:
         declaration: the checked pods.yml.
@@ -33,8 +33,8 @@ def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, 
 
     Returns:
         ``clusters``: name to ``ipus``, ``free_ipus``, ``largest_block_ipus``, ``free_blocks`` (lists of IPU-Machines,
-        the largest first) and ``racks`` (pod to IPU-Machine to ``name`` of who has it, their ``ipus``, and whether it
-        is ``excluded``; None for nobody).
+        the largest first) and ``racks`` (pod to IPU-Machine to ``name`` of who has it, their ``ipus``, how many of
+        these Slurm's jobs have (``job_ipus``, None where no job may), and whether it is ``excluded``; None for nobody).
         ``to_come``: vPODs that are not there yet, with the IPU-Machines that they would get. ``not_placed``: why some
         vPODs find no place, one sentence each; then none that is not there counts.
         ``asked``: the number of IPUs. ``fits``: cluster to the IPU-Machines where so many would lie, None for nowhere.
@@ -89,7 +89,7 @@ def _to_come(declaration: Declaration, allocations: Allocations) -> tuple[Placem
     there = {
         name
         for name, vpod in declaration.vpods.items()
-        if name in allocations.get(declaration.controller_of(vpod).host_name, {})
+        if vpod.is_for_jobs or name in allocations.get(declaration.controller_of(vpod).host_name, {})
     }
     return {name: machines for name, machines in placement.items() if name not in there}, []
 
@@ -110,7 +110,10 @@ def _cluster(space: ClusterSpace) -> Answer:
 
 
 def _holder(holder: Holder | None) -> Answer | None:
-    return {"name": holder.name, "ipus": holder.ipus, "excluded": holder.is_excluded} if holder else None
+    if holder is None:
+        return None
+    words = {"name": holder.name, "ipus": holder.ipus, "job_ipus": holder.job_ipus}
+    return {**words, "excluded": holder.is_excluded}
 
 
 def _ways(declaration: Declaration, space: ClusterSpace, ipus: int) -> list[Answer]:

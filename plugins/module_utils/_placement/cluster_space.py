@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .._pod.devices import cluster_agents
-from .._pod.model import Declaration
+from .._pod.jobs import NAMED, is_of_a_job
+from .._pod.model import Declaration, Vpod
 from .._pod.sizes import IPUS_PER_MACHINE, MACHINES_PER_ILD
 from .._pod.wording import spans
 from .blocks import FreeBlocks, blocks_of, is_block
@@ -22,7 +23,8 @@ class Holder:
     """Who has IPU-Machines of a cluster.
 
     ``name`` is a vPOD's or an allocation's, or the machine's own where it is excluded. ``where`` says where that can be
-    changed: a key path, or the controller, for an allocation that is not declared.
+    changed: a key path, or the controller, for an allocation that is not declared. ``job_ipus`` is how many of its IPUs
+    Slurm's jobs have, None where they have no allocations there. ``is_job`` says whether it is the allocation of one.
     """
 
     name: str
@@ -30,6 +32,8 @@ class Holder:
     machines: tuple[str, ...]
     is_declared: bool = True
     is_excluded: bool = False
+    job_ipus: int | None = None
+    is_job: bool = False
 
     @property
     def ipus(self) -> int:
@@ -153,9 +157,11 @@ class ClusterSpace:
 def spaces_of(declaration: Declaration, allocations: Allocations) -> dict[str, ClusterSpace]:
     """Cluster name to its IPU-Machines, with who has them now.
 
-    An IPU-Machine that is excluded is nobody else's: it cannot be given away, whoever lies on it.
+    An IPU-Machine that is excluded is nobody else's: it cannot be given away, whoever lies on it. What a vPOD is pinned
+    to whose allocations are those of jobs is its own, also while no job has it.
     """
     holders = {
+        **{machine: holder for holder in _for_jobs(declaration, allocations) for machine in holder.machines},
         **{machine: holder for holder in _holders(declaration, allocations) for machine in holder.machines},
         **{
             machine: Holder(machine, f"pods.{pod.name}.excluded", (machine,), is_excluded=True)
@@ -170,13 +176,41 @@ def spaces_of(declaration: Declaration, allocations: Allocations) -> dict[str, C
 
 
 def _holders(declaration: Declaration, allocations: Allocations) -> list[Holder]:
-    """Who has an allocation now: vPODs that are declared, and others."""
+    """Who has an allocation now: vPODs that are declared, and others, but for jobs inside the vPODs that are theirs."""
     declared = {**declaration.absent, **declaration.vpods}
+    inside = {
+        (declaration.controller_of(vpod).host_name, name)
+        for vpod in declaration.vpods.values()
+        for name in jobs_inside(declaration, allocations, vpod)
+    }
     found = []
     for host, names in allocations.items():
         for name, agents in names.items():
             vpod = declared.get(name)
             is_declared = vpod is not None and declaration.controller_of(vpod).host_name == host
-            where = f"vpods.{name}" if is_declared else f"an allocation on {host} that is not declared"
-            found.append(Holder(name, where, tuple(agents), is_declared))
+            is_job = not is_declared and is_of_a_job("allocation", name)
+            stranger = f"an allocation on {host} that is {NAMED if is_job else 'not declared'}"
+            where = f"vpods.{name}" if is_declared else stranger
+            if (host, name) not in inside:
+                found.append(Holder(name, where, tuple(agents), is_declared, is_job=is_job))
     return found
+
+
+def jobs_inside(declaration: Declaration, allocations: Allocations, vpod: Vpod) -> dict[str, Sequence[str]]:
+    """The allocations of Slurm's jobs inside a vPOD that is for them, each with its agents; none for other vPODs."""
+    if not vpod.is_for_jobs:
+        return {}
+    there, pins = allocations.get(declaration.controller_of(vpod).host_name, {}), set(vpod.ipu_machines)
+    return {
+        name: agents for name, agents in there.items() if is_of_a_job("allocation", name) and pins.issuperset(agents)
+    }
+
+
+def _for_jobs(declaration: Declaration, allocations: Allocations) -> list[Holder]:
+    """The vPODs that have what they are pinned to without an allocation."""
+    return [
+        Holder(vpod.name, f"vpods.{vpod.name}", vpod.ipu_machines, job_ipus=IPUS_PER_MACHINE * sum(map(len, there)))
+        for vpod in declaration.vpods.values()
+        if vpod.is_for_jobs
+        for there in [jobs_inside(declaration, allocations, vpod).values()]
+    ]

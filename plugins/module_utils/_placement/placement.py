@@ -80,9 +80,9 @@ def _unknown_place(
 class _Wish:
     """One vPOD: what it has now, what of it can be kept, and the racks that it needs.
 
-    ``own`` is what it has in its cluster and is not excluded, and ``has_dead`` whether something is. What an allocation
-    on a controller that is not managed has, or one with agents that pods.yml does not know, is in nobody's power here
-    (``is_fixed``). ``is_told`` says whether it may be interrupted.
+    ``now`` is its allocation, ``own`` what it has in its cluster and is not excluded, and ``has_dead`` whether
+    something is. What an allocation on a controller that is not managed has, or one with agents that pods.yml does not
+    know, is in nobody's power here (``is_fixed``). ``is_told`` says whether it may be interrupted.
     """
 
     vpod: Vpod
@@ -153,7 +153,7 @@ def _wishes(
             _Wish(
                 vpod,
                 now,
-                own=tuple(space.held_by(_where(vpod), now)),
+                own=tuple(space.held_by(_where(vpod), {*now, *vpod.ipu_machines})),
                 racks=tuple(racks_needed(declaration.clusters[vpod.cluster], vpod, pods)),
                 is_fixed=bool(now) and not (managed[controller.name] and known.issuperset(now)),
                 has_dead=any(holder.is_excluded for name in now for holder in [space.holder_of(name)] if holder),
@@ -186,7 +186,8 @@ def _take(space: ClusterSpace, wish: _Wish, makes_room: bool) -> list[str] | Non
     taken = before if block is None else block
     left = [] if makes_room else [name for name in before if name not in set(taken)]
     for machines in (taken, left):
-        space.take(machines, Holder(wish.vpod.name, _where(wish.vpod), tuple(machines)))
+        free = [name for name in machines if space.holder_of(name) is None]
+        space.take(free, Holder(wish.vpod.name, _where(wish.vpod), tuple(machines)))
     return list(wish.now) if block is None else block
 
 
@@ -194,12 +195,20 @@ def _block(space: ClusterSpace, wish: _Wish) -> list[str] | None:
     """The pins, else a block inside or around what the vPOD has, else the best of all, in the racks that it needs."""
     if wish.vpod.ipu_machines:
         pins = space.here(wish.vpod.ipu_machines)
-        return pins if space.is_block(pins) and not any(map(space.holder_of, pins)) else None
+        return pins if space.is_block(pins) and not _in_the_way_of_pins(space, wish) else None
     if wish.own:
         near = (space.best_inside if wish.size <= len(wish.own) else space.best_around)(wish.own, wish.size)
         if near and set(wish.racks) <= set(space.pods_of(near)):
             return near
     return space.best_in(wish.racks, wish.size) if wish.racks else space.best(wish.size)
+
+
+def _in_the_way_of_pins(space: ClusterSpace, wish: _Wish) -> dict[str, Holder]:
+    """Who has IPU-Machines that a vPOD is pinned to. One that is for jobs may have some that are excluded."""
+    held = {name: space.holder_of(name) for name in space.here(wish.vpod.ipu_machines)}
+    return {
+        name: holder for name, holder in held.items() if holder and not (holder.is_excluded and wish.vpod.is_for_jobs)
+    }
 
 
 def _problems(
@@ -212,7 +221,12 @@ def _problems(
         problem = misplaced(declaration.clusters[space.name], wish.racks, space.pods_of(machines)) if is_known else ""
         if problem:
             yield f"{path}.poplar_servers: {problem}"
-        if wish.vpod.ipu_machines and sorted(wish.vpod.ipu_machines) != sorted(machines):
+        if wish.vpod.is_for_jobs and wish.is_fixed:
+            yield (
+                f"{path}.allocation: {declaration.controller_of(wish.vpod).host_name} has an allocation of that name, "
+                "which cannot be removed from here, and jobs cannot have its IPU-Machines; remove it there, or say own"
+            )
+        elif wish.vpod.ipu_machines and sorted(wish.vpod.ipu_machines) != sorted(machines):
             yield (
                 f"{path}.ipu_machines: its allocation on {declaration.controller_of(wish.vpod).host_name} has "
                 f"{spans(machines)} and cannot be moved from here; pin these"
@@ -224,10 +238,9 @@ def _problems(
                 f"{path}.ipu_machines: {spans(pins)} are no aligned block of clusters.{space.name}; pin one, for "
                 f"example {spans(_block_around(pins[0], wish, space))}"
             )
-        for name in pins:
-            holder = space.holder_of(name)
-            if holder:
-                yield f"{path}.ipu_machines: {name!r} belongs to {holder}; pin a free one, or free this one"
+        for name, holder in _in_the_way_of_pins(space, wish).items():
+            remedy = "end the job" if holder.is_job else "free this one"
+            yield f"{path}.ipu_machines: {name!r} belongs to {holder}; pin a free one, or {remedy}"
     else:
         yield (
             f"{path}.ipus: {wish.vpod.ipus} IPUs find no free aligned block in clusters.{space.name}: "

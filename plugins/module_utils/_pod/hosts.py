@@ -34,10 +34,14 @@ UNSEEN = "ipu_pod_unseen"
 # Filled by a run: the hosts of the vPODs that it is about alone, those from which a vPOD is taken away, and the servers
 # that need nothing more after that.
 CONCERNED, LOWERED, SETTLED = "ipu_pod_concerned", "ipu_pod_lowered", "ipu_pod_settled"
-FILLED_BY_RUNS = (UNSEEN, CONCERNED, LOWERED, SETTLED)
+# The Poplar servers of the vPOD whose IPUs are Slurm's.
+SLURM_NODES = "slurm_nodes"
+# Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
+FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
+FILLED_BY_RUNS = (UNSEEN, CONCERNED, LOWERED, SETTLED, SLURM_NODES)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
-    *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS),
+    *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS),
 )
 # An IPU-Machine is reached at its gateway, everything else at its management address.
 ADDRESS_OF_KIND = {IPU_MACHINE: "gateway_address"}
@@ -59,11 +63,13 @@ def groups(declaration: Declaration) -> dict[str, list[str]]:
     """The other groups. Those of :data:`GROUP_OF_KIND` always exist, even empty.
 
     So do :data:`SWITCHES`, with the ToR and the management switches, which are reached in the same way,
-    :data:`UNMANAGED` and those of its layers, and :data:`FILLED_BY_RUNS`. Beside them: ``cluster_NAME`` with the
-    IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of a vPOD and the
-    IPU-Machines that it is pinned to. The order is the one in which devices are changed: canaries come first.
+    :data:`UNMANAGED` and those of its layers, :data:`FILLED_BY_RUNS` and :data:`FILLED_BY_OWNERS`. Beside them:
+    ``cluster_NAME`` with the IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of
+    a vPOD and the IPU-Machines that it is pinned to. The order is the one in which devices are changed: canaries come
+    first.
     """
-    result: dict[str, list[str]] = {group: [] for group in (*GROUP_OF_KIND.values(), *FILLED_BY_RUNS)}
+    always = (*GROUP_OF_KIND.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS)
+    result: dict[str, list[str]] = {group: [] for group in always}
     for device in canaries_first(declaration):
         result[GROUP_OF_KIND[device.kind]].append(device.name)
     result[SWITCHES] = [*result[GROUP_OF_KIND[TOR]], *result[GROUP_OF_KIND[MANAGEMENT_SWITCH]]]

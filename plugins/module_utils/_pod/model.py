@@ -12,6 +12,7 @@ from .switches import QUARANTINE, ManagementSwitch, Tor, Vlan
 INSECURE, SECURE = "insecure", "secure"
 ENVIRONMENT, FILES = "environment", "files"
 SHARED, DEDICATED = "shared", "dedicated"
+OWN, JOBS = "own", "jobs"
 MACVLAN = "macvlan"
 PRESENT, ABSENT = "present", "absent"
 SWITCH_LAYER, SERVERS_LAYER, CONTROLLER_LAYER = LAYERS = ("switch", "servers", "controller")
@@ -164,7 +165,8 @@ class Vpod:
     variables or by configuration files. ``vni`` and ``vlan_name`` are of ``vlan``. ``controller`` is ``shared`` with
     other vPODs of the cluster, or ``dedicated`` to this one; then it has ``ports`` of its own, None where nothing says
     which. ``virtual_function`` is the number of the one that it gets on each hypervisor. ``containers`` says how
-    containers on its servers get RNIC addresses of their own; None: that is nobody's business here.
+    containers on its servers get RNIC addresses of their own; None: that is nobody's business here. ``allocation`` is
+    its ``own``, or that of ``jobs``: then it has none, and each job of Slurm has one of some of its IPU-Machines.
     """
 
     name: str
@@ -182,11 +184,17 @@ class Vpod:
     ports: ControllerPorts | None
     virtual_function: int | None
     containers: str | None
+    allocation: str
 
     @property
     def is_dedicated(self) -> bool:
         """Whether it has a V-IPU controller of its own."""
         return self.controller == DEDICATED
+
+    @property
+    def is_for_jobs(self) -> bool:
+        """Whether Slurm's jobs have allocations of its IPU-Machines, and it has none itself."""
+        return self.allocation == JOBS
 
 
 @dataclass(frozen=True)

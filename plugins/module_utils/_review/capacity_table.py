@@ -72,7 +72,9 @@ def _legend(rack: Rack, letters: Mapping[str, str], to_come: Mapping[str, Sequen
         if holder["excluded"]:
             yield f"{EXCLUDED} {name}, excluded"
         else:
-            yield f"{letters[name]} {name}, {counted(holder['ipus'], 'IPU')}{', to come' if name in to_come else ''}"
+            jobs = "" if holder["job_ipus"] is None else f", {holder['job_ipus']} of them in Slurm jobs"
+            coming = ", to come" if name in to_come else ""
+            yield f"{letters[name]} {name}, {counted(holder['ipus'], 'IPU')}{jobs}{coming}"
 
 
 def _fits(answer: Answer, cluster: str) -> Iterator[str]:

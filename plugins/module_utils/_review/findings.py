@@ -9,6 +9,7 @@ from typing import Any, Mapping
 
 from .._declaration.declaration import parse_declaration
 from .._pod.devices import devices_of
+from .._pod.model import Declaration
 from .found import Finding, Rack
 from .found_addresses import address_findings
 from .found_entities import entity_findings
@@ -40,14 +41,20 @@ def findings(document: Mapping[str, Any], gathered: Gathered, port_map: Mapping[
         gathered: what was read.
         port_map: the pods.yml whose cabling counts, where it is another one.
     """
-    devices = devices_of(parse_declaration(document))
+    declaration = parse_declaration(document)
+    devices = devices_of(declaration)
     rack = Rack(devices, gathered.switches, gathered.servers)
     cabled = rack if port_map is None else Rack(devices_of(parse_declaration(port_map)), *rack.read)
     found: list[Finding] = [
         *link_findings(rack),
         *neighbour_findings(cabled, gathered.controllers),
         *vlan_findings(rack),
-        *entity_findings(rack, gathered.controllers),
+        *entity_findings(rack, gathered.controllers, _waiting(declaration)),
         *address_findings(rack, gathered.controllers, gathered.leases),
     ]
     return [asdict(finding) for finding in found]
+
+
+def _waiting(declaration: Declaration) -> set[str]:
+    """The users of vPODs that are for jobs, and so have no allocation."""
+    return {user for vpod in declaration.vpods.values() if vpod.is_for_jobs for user in vpod.users}

@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping
+from typing import Collection, Iterator, Mapping
 
 from .found import Fields, Finding, Rack
 
 UP = "up"
 
 
-def entity_findings(rack: Rack, controllers: Mapping[str, Fields]) -> Iterator[Finding]:
-    """What is wrong with agents, allocations, partitions and users."""
+def entity_findings(rack: Rack, controllers: Mapping[str, Fields], without: Collection[str] = ()) -> Iterator[Finding]:
+    """What is wrong with agents, allocations, partitions and users, some of whom are to be ``without`` allocations."""
     for host, held in controllers.items():
         yield from _agents(rack, host, held)
         yield from _allocations(rack, host, held)
-        yield from _orphans(host, held)
+        yield from _orphans(host, held, without)
 
 
 def _agents(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def _allocations(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
             )
 
 
-def _orphans(host: str, held: Fields) -> Iterator[Finding]:
+def _orphans(host: str, held: Fields, without: Collection[str]) -> Iterator[Finding]:
     allocations = held.get("allocations", {})
     for name, partition in held.get("partitions", {}).items():
         if partition["allocation"] not in allocations:
@@ -81,7 +81,7 @@ def _orphans(host: str, held: Fields) -> Iterator[Finding]:
             )
     for name, user in held.get("users", {}).items():
         lost = [each for each in user["allocations"] if each not in allocations]
-        if user["admin"] or (user["allocations"] and not lost):
+        if user["admin"] or (not lost and (user["allocations"] or name in without)):
             continue
         what = f"may use {', '.join(lost)}, of which there is no allocation" if lost else "may use no allocation"
         yield Finding(

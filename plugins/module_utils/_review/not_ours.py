@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Dict, Iterator, Mapping
 
+from .._pod.jobs import NAMED, is_of_a_job
 from .._pod.switches import EXTERNAL
 from .._tor.settings import PORT_DEFAULTS
 from .._tor.spelling import port_name
@@ -15,8 +15,6 @@ Listed = Dict[str, str]
 
 # Every switch has it.
 DEFAULT_VLAN = 1
-# Allocations and partitions that Slurm's prolog makes for a job.
-SLURM = re.compile(r"[cp]\d+")
 KINDS = {
     "agents": "agent",
     "clusters": "cluster",
@@ -39,8 +37,8 @@ def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mappi
 
 
 def _owner_of_entity(kind: str, name: str, fields: Mapping[str, Any]) -> str:
-    if kind in ("allocation", "partition") and SLURM.fullmatch(name):
-        return "named as Slurm names what it makes for a job"
+    if is_of_a_job(kind, name):
+        return NAMED
     if kind == "partition":
         return f"a tenant of allocation {fields.get('allocation') or '(none)'}, pods.yml does not declare it"
     if kind == "user" and fields.get("admin"):

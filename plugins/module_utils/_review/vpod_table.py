@@ -12,6 +12,8 @@ from .._pod.model import Declaration
 # In the order in which a vPOD comes up; it goes down in the reverse one.
 COLUMNS = ("allocation", "switch ports", "servers", "users", "partitions", "IPUoF")
 DONE, GONE, NOT_YET, TO_BE_REMOVED = "done", "gone", "not yet", "to be removed"
+# What each of Slurm's jobs has instead.
+BY_JOBS, OF_JOBS = "by jobs", ("allocation", "partitions")
 
 _OF_KIND = {"allocation": "allocation", "user": "users", "partition": "partitions"}
 _OF_LAYER = {"switch": "switch ports", "server": "servers", "vpod": "IPUoF"}
@@ -34,7 +36,8 @@ def _states(declaration: Declaration, steps: Sequence[Mapping[str, Any]], name: 
     own = [step for step in steps if name in step["affected"]["vpods"]]
     actions = {column: {step["action"] for step in own if _column(step) == column} for column in COLUMNS}
     finished = GONE if name in declaration.absent else DONE
-    return [_state(actions[column], finished) for column in COLUMNS]
+    is_for_jobs = name in declaration.vpods and declaration.vpods[name].is_for_jobs
+    return [_state(actions[column], BY_JOBS if is_for_jobs and column in OF_JOBS else finished) for column in COLUMNS]
 
 
 def _state(actions: set[str], finished: str) -> str:

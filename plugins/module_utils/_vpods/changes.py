@@ -9,10 +9,10 @@ from typing import Mapping, Sequence
 
 from .._placement.cluster_space import Allocations
 from .._placement.placement import Placement
-from .._pod.model import Declaration
+from .._pod.model import Declaration, Vpod
 
 CREATE, KEEP, GROW, SHRINK = "create", "keep", "grow", "shrink"
-MOVE, REPLACE, REMOVE = "move", "replace", "remove"
+MOVE, REPLACE, RELEASE, REMOVE = "move", "replace", "release", "remove"
 
 # V-IPU cannot change an allocation: these make it again, and everything in it goes before.
 REBUILDING = (GROW, SHRINK, MOVE, REPLACE)
@@ -24,7 +24,8 @@ class VpodChange:
 
     Args:
         vpod: its name.
-        kind: ``create``, ``keep``, ``grow``, ``shrink``, ``move``, ``replace`` (a machine is excluded) or ``remove``.
+        kind: ``create``, ``keep``, ``grow``, ``shrink``, ``move``, ``replace`` (a machine is excluded),
+            ``release`` (jobs are to have allocations instead) or ``remove``.
         before: the IPU-Machines of its allocation, none where it has no allocation.
         after: those that it is to have.
     """
@@ -37,7 +38,7 @@ class VpodChange:
     @property
     def goes_down(self) -> bool:
         """Whether its allocation goes, for good or to be made again."""
-        return bool(self.before) and (self.kind == REMOVE or self.kind in REBUILDING)
+        return bool(self.before) and (self.kind in (RELEASE, REMOVE) or self.kind in REBUILDING)
 
     @property
     def leaving(self) -> list[str]:
@@ -47,6 +48,8 @@ class VpodChange:
     def __str__(self) -> str:
         if self.kind == REMOVE:
             return f"vPOD {self.vpod} is to go"
+        if self.kind == RELEASE:
+            return f"vPOD {self.vpod} is to leave its allocation ({', '.join(self.before)}) to Slurm's jobs"
         if self.kind in REBUILDING:
             return f"vPOD {self.vpod} is to {self.kind}, from {', '.join(self.before)} to {', '.join(self.after)}"
         return f"vPOD {self.vpod} is to {self.kind}"
@@ -71,7 +74,7 @@ def vpod_changes(declaration: Declaration, allocations: Allocations, placement: 
     }
     changes = {
         vpod.name: _change(
-            vpod.name, before(vpod.name, declaration.controller_of(vpod).host_name), placement[vpod.name], excluded
+            vpod, before(vpod.name, declaration.controller_of(vpod).host_name), placement[vpod.name], excluded
         )
         for vpod in declaration.vpods.values()
     }
@@ -83,11 +86,13 @@ def without(declaration: Declaration, names: Mapping[str, object]) -> Declaratio
     return replace(declaration, vpods={name: vpod for name, vpod in declaration.vpods.items() if name not in names})
 
 
-def _change(vpod: str, before: tuple[str, ...], after: Sequence[str], excluded: set[str]) -> VpodChange:
-    return VpodChange(vpod, _kind(before, after, excluded), before, tuple(after))
+def _change(vpod: Vpod, before: tuple[str, ...], after: Sequence[str], excluded: set[str]) -> VpodChange:
+    return VpodChange(vpod.name, _kind(vpod, before, after, excluded), before, tuple(after))
 
 
-def _kind(before: Sequence[str], after: Sequence[str], excluded: set[str]) -> str:
+def _kind(vpod: Vpod, before: Sequence[str], after: Sequence[str], excluded: set[str]) -> str:
+    if vpod.is_for_jobs:
+        return RELEASE if before else KEEP
     if not before:
         return CREATE
     if sorted(before) == sorted(after):

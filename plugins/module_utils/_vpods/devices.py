@@ -20,9 +20,12 @@ Desired = Dict[str, Dict[str, Any]]
 def only_declared(declaration: Declaration, names: Collection[str], there: Collection[str]) -> Declaration:
     """The declaration of a run on these vPODs alone.
 
-    Another vPOD counts only where it has its allocation (``there``), so that it keeps its place; none of them goes.
+    Another vPOD counts only where it has its allocation (``there``) or is for jobs, so that it keeps its place; none of
+    them goes.
     """
-    vpods = {name: vpod for name, vpod in declaration.vpods.items() if name in names or name in there}
+    vpods = {
+        name: vpod for name, vpod in declaration.vpods.items() if name in names or name in there or vpod.is_for_jobs
+    }
     absent = {name: vpod for name, vpod in declaration.absent.items() if name in names}
     return replace(declaration, vpods=vpods, absent=absent)
 
@@ -42,7 +45,7 @@ def of_vpods(
 ) -> Desired:
     """What :func:`desired.desired` wants, as far as it is about the vPODs of these changes.
 
-    ``strays`` are Poplar servers that were theirs and are nobody's now.
+    ``strays`` are Poplar servers and IPU-Machines that were theirs and are nobody's now.
     """
     names = set(changes)
     vpods: list[Vpod] = [vpod for name, vpod in {**declaration.absent, **declaration.vpods}.items() if name in names]
@@ -64,7 +67,9 @@ def of_vpods(
         "management_switches": {},
         "poplar_servers": {name: options for name, options in desired["poplar_servers"].items() if name in servers},
         "vipu_controllers": {
-            host: _entities_of(options, names) for host, options in desired["vipu_controllers"].items() if host in hosts
+            host: _entities_of(options, names, users_of(declaration, host, names))
+            for host, options in desired["vipu_controllers"].items()
+            if host in hosts
         },
         "dedicated_controllers": {
             host: [each for each in controllers if each["name"] in names]
@@ -74,6 +79,16 @@ def of_vpods(
             host: [name for name in removed if name in names]
             for host, removed in desired["removed_controllers"].items()
         },
+    }
+
+
+def users_of(declaration: Declaration, host: str, names: Collection[str]) -> set[str]:
+    """The users that these vPODs have on the controller of their cluster, where that is on this host."""
+    return {
+        user
+        for vpod in declaration.vpods.values()
+        if vpod.name in names and not vpod.is_dedicated and declaration.controller_of(vpod).host_name == host
+        for user in vpod.users
     }
 
 
@@ -96,10 +111,10 @@ def _vlans_of(port: Options) -> set[int]:
     return {int(vlan) for vlan in named if vlan} | set(vlan_ids(port.get("allowed_vlans") or []))
 
 
-def _entities_of(controller: Options, names: Collection[str]) -> Options:
+def _entities_of(controller: Options, names: Collection[str], users: Collection[str]) -> Options:
     return {
         **controller,
         "allocations": [each for each in controller["allocations"] if each["name"] in names],
-        "users": [each for each in controller["users"] if set(each["allocations"]) & set(names)],
+        "users": [each for each in controller["users"] if each["name"] in users],
         "partitions": [each for each in controller["partitions"] if each["allocation"] in names],
     }

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Collection, Iterator, Mapping, Sequence
 
 from .._cross.ends import declared_port, gathered_port
+from .._desired.desired import tenants_of
 from .._desired.tenant_vlans import vlan_name
+from .._placement.placement import Placement
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
-from .._pod.hypervisors import bare_metal_tenants
+from .._pod.jobs import is_of_a_job
 from .._pod.model import Declaration, Vpod
 from .changes import VpodChange
 from .devices import Desired, Options
@@ -36,6 +38,7 @@ class Interruption:
         servers: the Poplar servers on which work would end.
         partitions: those that would die and may be in use; None where nobody can tell.
         users: those who get other access keys.
+        jobs: the allocations of Slurm's jobs on IPU-Machines that leave the vPOD. Only Slurm may remove them.
     """
 
     vpod: str
@@ -43,6 +46,7 @@ class Interruption:
     servers: tuple[str, ...] = ()
     partitions: tuple[str, ...] | None = ()
     users: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
 
 
 def interruptions(
@@ -64,7 +68,7 @@ def interruptions(
     found: dict[str, Interruption] = {}
     for one in (
         *_by_allocation(declaration, changes, held),
-        *_by_network(declaration, wanted, held, seen),
+        *_by_network(declaration, changes, wanted, held, seen),
         *_by_user(wanted, held),
         *_by_partition(wanted, held),
     ):
@@ -73,18 +77,30 @@ def interruptions(
 
 
 def strays(
-    declaration: Declaration, wanted: Desired, seen: Mapping[str, Mapping[str, Any]], names: Collection[str]
+    declaration: Declaration,
+    placement: Placement,
+    wanted: Desired,
+    seen: Mapping[str, Mapping[str, Any]],
+    names: Collection[str],
 ) -> list[str]:
-    """The Poplar servers that are in the VLAN of one of these vPODs, and are no vPOD's by pods.yml."""
-    tenants = bare_metal_tenants(declaration)
+    """The servers and IPU-Machines that are in the VLAN of one of these vPODs, and are no vPOD's by pods.yml.
+
+    What one of them that is to go was pinned to counts, too: of jobs' vPODs no allocation says what they have.
+    """
+    tenants = tenants_of(declaration, placement)
+    pinned = {name for vpod in declaration.absent.values() if vpod.name in names for name in vpod.ipu_machines}
     return [
         device.name
         for device in devices_of(declaration).values()
-        if device.kind == POPLAR_SERVER and device.name not in tenants and device.facts["switch"] in seen
+        if device.kind in (POPLAR_SERVER, IPU_MACHINE) and device.name not in tenants
         for switch in [device.facts["switch"]]
-        if any(
-            tenant in names
-            for tenant, _before, _after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch])
+        if device.name in pinned
+        or (
+            switch in seen
+            and any(
+                tenant in names
+                for tenant, _before, _after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch])
+            )
         )
     ]
 
@@ -92,20 +108,28 @@ def strays(
 def refusals(
     felt: Sequence[Interruption], uses: Mapping[str, Sequence[str] | None], told: Collection[str]
 ) -> list[str]:
-    """Why the run does not go on, one sentence for each vPOD whose work would end and may not.
+    """Why the run does not go on, one sentence for each vPOD whose work would end and may not, or is a job's to end.
 
     Args:
         felt: what somebody may feel.
         uses: Poplar server to what runs on it, in words; None, or missing, where nobody can tell.
         told: the vPODs that may be interrupted.
     """
-    return [
+    asked = [
         f"{'; '.join(one.why)}; that would end what runs there: {', '.join(work)}; end it first, or say with -e "
         f'\'{{"vpods_interrupt": ["{one.vpod}"]}}\' that it may'
         for one in felt
         for work in [list(_work(one, uses))]
-        if work and one.vpod not in told
+        if work and one.vpod not in told and not one.jobs
     ]
+    return [*asked, *(_left_to_slurm(one) for one in felt if one.jobs)]
+
+
+def _left_to_slurm(one: Interruption) -> str:
+    return (
+        f"{'; '.join(one.why)}; there Slurm's jobs have allocations, which nobody else removes: {', '.join(one.jobs)}; "
+        "end these jobs first"
+    )
 
 
 def _work(one: Interruption, uses: Mapping[str, Sequence[str] | None]) -> Iterator[str]:
@@ -131,6 +155,7 @@ def _together(one: Interruption, other: Interruption) -> Interruption:
         servers=tuple(dict.fromkeys([*one.servers, *other.servers])),
         partitions=None if unknown else tuple(dict.fromkeys([*(one.partitions or ()), *(other.partitions or ())])),
         users=tuple(dict.fromkeys([*one.users, *other.users])),
+        jobs=tuple(dict.fromkeys([*one.jobs, *other.jobs])),
     )
 
 
@@ -167,7 +192,11 @@ def _users(declaration: Declaration, change: VpodChange, vpod: Vpod, held: Held)
 
 
 def _by_network(
-    declaration: Declaration, wanted: Desired, held: Held, seen: Mapping[str, Mapping[str, Any]]
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    wanted: Desired,
+    held: Held,
+    seen: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[Interruption]:
     """Devices whose ports leave the VLAN of a tenant."""
     vpods = {**declaration.absent, **declaration.vpods}
@@ -181,7 +210,17 @@ def _by_network(
             if tenant not in vpods:
                 why += f", which pods.yml no longer has (declare vpods.{tenant} with state: absent to remove it)"
             theirs = vpods[tenant].poplar_servers if tenant in vpods else (SOME_SERVERS,) * (tenant in allocated)
-            yield Interruption(tenant, (why,), theirs if device.kind == IPU_MACHINE else (device.name,))
+            leaves = tenant not in changes or device.name not in changes[tenant].after
+            jobs = tuple(_jobs_on(device.name, held)) if leaves else ()
+            yield Interruption(tenant, (why,), theirs if device.kind == IPU_MACHINE else (device.name,), jobs=jobs)
+
+
+def _jobs_on(machine: str, held: Held) -> Iterator[str]:
+    """The allocations of Slurm's jobs that have an IPU-Machine."""
+    for controller in held.values():
+        for name, allocation in (controller.get("allocations") or {}).items():
+            if is_of_a_job("allocation", name) and machine in allocation["agents"]:
+                yield name
 
 
 def _moves(

@@ -16,7 +16,7 @@ from .._placement.placement import Placement
 from .._plan.steps import changed_fields, reason_for
 from .._pod.model import ABSENT, Declaration
 from .changes import KEEP, REMOVE, VpodChange, without
-from .devices import Desired, Options, of_devices
+from .devices import Desired, Options, of_devices, users_of
 
 # Controller host to what it holds, as vipu_info returns it: allocations, users and partitions.
 Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -160,7 +160,10 @@ def _entities(
     wanted: Desired,
     held: Mapping[str, Mapping[str, Any]],
 ) -> Entities:
-    """What goes on one controller: the allocations, everything in them, and their users that pods.yml names."""
+    """What goes on one controller: the allocations, everything in them, and their users that pods.yml names.
+
+    Users without an allocation are those of vPODs that are for jobs, and go with them.
+    """
     vpods = {**declaration.absent, **declaration.vpods}
     here = [change.vpod for change in down if declaration.controller_of(vpods[change.vpod]).host_name == host]
     allocations = [name for name in here if name in (held.get("allocations") or {})]
@@ -172,10 +175,19 @@ def _entities(
     ]
     named = {user for vpod in vpods.values() for user in vpod.users}
     again = regranted(wanted["vipu_controllers"][host], held)
+    absent = {
+        user
+        for vpod in declaration.absent.values()
+        if declaration.controller_of(vpod).host_name == host
+        for user in vpod.users
+    }
+    left = absent - users_of(declaration, host, declaration.vpods)
     users = [
         name
         for name, each in (held.get("users") or {}).items()
-        if name in again or (name in named and set(each["allocations"]) & set(allocations))
+        if name in again
+        or (name in named and set(each["allocations"]) & set(allocations))
+        or (name in left and not each["allocations"] and not each.get("admin"))
     ]
     return {
         "admin_port": wanted["vipu_controllers"][host]["admin_port"],

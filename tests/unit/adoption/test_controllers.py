@@ -72,3 +72,72 @@ def test_a_vpod_on_a_machine_that_is_excluded_is_not_pinned() -> None:
     found = adopted(there, {"p1-poplar1": held(1)})
     assert found.document["vpods"]["of_rack"] == {"cluster": "rack", "ipus": 4}
     assert found.document["pods"]["p1"]["excluded"] == ["p1-ipum1"]
+
+
+def test_what_slurm_made_for_jobs_is_said_and_declared_by_nobody() -> None:
+    there = held(1)
+    there["allocations"] = {"c7": {"cluster": "rack", "size": 4, "agents": MACHINES[1][:1]}}
+    there["partitions"] = {name: {"allocation": "c7"} for name in ("p7", "mine")}
+    there["users"] = {name: {"allocations": ["c7"], "admin": False} for name in ("j7", "ann")}
+    found = adopted({**DOCUMENT, "vpods": {}}, {"p1-poplar1": there})
+    assert (found.document["vpods"], found.options) == ({}, {})
+    made = "named as Slurm names what it makes for a job"
+    assert found.reasons == [
+        f"p1-poplar1: allocation c7 is not in pods.yml: it is {made}, and goes with it",
+        f"p1-poplar1: partition p7 is not in pods.yml: it is {made}, and goes with it",
+        f"p1-poplar1: partition mine is not in pods.yml: it lies in allocation c7, which is {made}",
+        f"p1-poplar1: user j7 is not in pods.yml: it is {made}, and goes with it",
+        f"p1-poplar1: user ann is not in pods.yml: they may use c7, which is {made}",
+    ]
+
+
+def for_jobs(**words: Any) -> dict[str, Any]:
+    """The document with a vPOD of the first rack whose allocations are those of jobs."""
+    jobs = {"cluster": "rack", "ipus": 8, "vlan": 110, "allocation": "jobs", "ipu_machines": MACHINES[1][:2]}
+    clusters = {"rack": {"controller": "v1", "pods": ["p1"]}, "c2": DOCUMENT["clusters"]["c2"]}
+    return {**DOCUMENT, "clusters": clusters, "vpods": {"jobs": {**jobs, "users": ["ops", "gone"], **words}}}
+
+
+def test_a_vpod_that_is_for_jobs_is_kept_with_its_users_that_are_there() -> None:
+    there = held(1)
+    there["allocations"] = {"c7": {"cluster": "rack", "size": 4, "agents": MACHINES[1][:1]}}
+    there["users"] = {name: {"allocations": [], "admin": False} for name in ("ops", "idle")}
+    words = for_jobs()
+    found = adopted(words, {"p1-poplar1": there})
+    assert found.document["vpods"] == {"jobs": {**words["vpods"]["jobs"], "users": ["ops"]}}
+    assert found.options == {"p1-poplar1": {"users": [{"name": "idle", "allocations": []}]}}
+    assert found.reasons == [
+        "p1-poplar1: allocation c7 is not in pods.yml: it is named as Slurm names what it makes for a job, and goes "
+        "with it"
+    ]
+
+
+def test_a_vpod_that_is_for_jobs_is_not_kept_where_somebody_else_is() -> None:
+    found = adopted(for_jobs(), {"p1-poplar1": held(1)})
+    assert list(found.document["vpods"]) == ["of_rack"]
+    assert found.reasons == [
+        "p1-poplar1: vPOD jobs is not in pods.yml: allocation of_rack has p1-ipum1 of it",
+    ]
+    there = held(1)
+    there["allocations"] = {"jobs": there["allocations"]["of_rack"]}
+    found = adopted(for_jobs(), {"p1-poplar1": there})
+    assert found.document["vpods"]["jobs"] == {
+        "cluster": "rack",
+        "ipus": 4,
+        "ipu_machines": MACHINES[1][:1],
+        "vlan": 110,
+    }
+
+
+def test_a_vpod_that_is_for_jobs_goes_with_its_cluster_and_is_not_kept_when_it_is_to_go() -> None:
+    found = adopted(for_jobs(), {"p1-poplar1": {**held(1, cluster="other"), "allocations": {}}})
+    assert found.document["vpods"] == {}
+    assert found.reasons == ["p1-poplar1: vPOD jobs is not in pods.yml: cluster rack is not in pods.yml"]
+    assert adopted(for_jobs(state="absent"), {"p1-poplar1": {**held(1), "allocations": {}}}).reasons == []
+
+
+def test_a_user_of_a_job_is_not_a_vpods_also_where_the_names_meet() -> None:
+    there = held(1)
+    there["users"] = {name: {"allocations": ["of_rack"], "admin": False} for name in ("j7", "ann")}
+    found = adopted({**DOCUMENT, "vpods": {}}, {"p1-poplar1": there})
+    assert found.document["vpods"]["of_rack"]["users"] == ["ann"]

@@ -57,6 +57,17 @@ def test_an_mtu_that_the_port_does_not_take_is_not_said() -> None:
     assert small.document["pods"]["p"]["tor"]["mtu"] == 4200
 
 
+def test_a_server_whose_mtu_does_not_fit_beside_that_of_the_others_is_left_with_a_reason() -> None:
+    servers = {f"p-poplar{n}": server(4200) for n in (1, 2, 3)}
+    for n, each in enumerate(servers.values(), 1):
+        each["gathered"] = [{**each["gathered"][0], "addresses": [f"10.1.5.10{n}/24"]}]
+    servers["p-poplar3"]["gathered"][0]["mtu"] = 9000
+    found = adopted_fleet(document(poplar_servers=3, tor={"mtu": 4200}), {}, {}, servers)
+    assert found.document["pods"]["p"]["rnic"] == {"interface": "rnic0", "mtu": 4200}
+    assert list(found.left) == ["p-poplar3"]
+    assert found.reasons == ["p-poplar3: its RNIC is left alone, because its MTU 9000 does not fit its port"]
+
+
 def test_lossless_settings_are_declared_where_they_come_back_after_a_restart() -> None:
     usual = {str(dscp): dscp // 8 for dscp in range(64)}
     roce = {"name": "rnic0", "trust": "dscp", "dscp_map": {**usual, "34": 3}, "pfc": [3], "rings": {"rx": 1024}}

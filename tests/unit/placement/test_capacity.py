@@ -62,9 +62,9 @@ def test_who_has_what_and_what_is_to_come() -> None:
     words["pods"]["p1"]["excluded"] = ["p1-ipum16"]
     found = answer(words, alice=machines(1, 4), job7=machines(9, 9))
     rack = found["clusters"]["c"]["racks"]["p1"]
-    assert rack["p1-ipum1"] == {"name": "alice", "ipus": 16, "excluded": False}
-    assert rack["p1-ipum9"] == {"name": "job7", "ipus": 4, "excluded": False}
-    assert rack["p1-ipum16"] == {"name": "p1-ipum16", "ipus": 4, "excluded": True}
+    assert rack["p1-ipum1"] == {"name": "alice", "ipus": 16, "job_ipus": None, "excluded": False}
+    assert rack["p1-ipum9"] == {"name": "job7", "ipus": 4, "job_ipus": None, "excluded": False}
+    assert rack["p1-ipum16"] == {"name": "p1-ipum16", "ipus": 4, "job_ipus": None, "excluded": True}
     assert found["to_come"] == {"carol": machines(11, 12)}
     assert found["clusters"]["c"]["free_ipus"] == 64 - 16 - 4 - 4 - 8
 

@@ -268,5 +268,16 @@ def test_a_quarantine_and_a_vlan_with_a_vxlan_network_may_be_empty() -> None:
     assert found_in(rack) == []
 
 
+def test_a_user_of_a_vpod_that_is_for_jobs_needs_no_allocation() -> None:
+    rack = orderly()
+    user_of_nothing(rack)
+    jobs = {"cluster": "c", "ipus": 4, "allocation": "jobs", "ipu_machines": ["p-ipum16"], "users": ["bob"]}
+    words = {"controllers": {"v": {"host": "p-poplar1"}}, "clusters": {"c": {"controller": "v", "pods": ["p"]}}}
+    gathered = Gathered({"p-tor": rack["switch"]}, rack["servers"], {"v": rack["held"]}, rack["leases"])
+    assert findings({**DOCUMENT, **words, "vpods": {"jobs": jobs}}, gathered) == []
+    del jobs["allocation"]
+    assert len(findings({**DOCUMENT, **words, "vpods": {"jobs": jobs}}, gathered)) == 1
+
+
 def test_what_was_not_read_contradicts_nothing() -> None:
     assert findings(DOCUMENT, Gathered({}, {}, {}, {})) == []

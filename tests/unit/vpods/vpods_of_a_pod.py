@@ -11,6 +11,17 @@ from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan
 ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar1"], "users": ["alice"]}
 BOB = {"cluster": "c", "ipus": 8, "vlan": 102, "poplar_servers": ["p-poplar2"], "users": ["bob"]}
 
+# Its users have no allocation; Slurm's jobs have.
+JOBS = {
+    "cluster": "c",
+    "ipus": 16,
+    "vlan": 110,
+    "poplar_servers": ["p-poplar3"],
+    "users": ["ops"],
+    "allocation": "jobs",
+    "ipu_machines": [f"p-ipum{number}" for number in range(13, 17)],
+}
+
 
 def machines(first: int, last: int) -> list[str]:
     return [f"p-ipum{number}" for number in range(first, last + 1)]
