@@ -8,6 +8,7 @@ import grp
 import os
 import pwd
 import re
+import shutil
 import stat
 import tempfile
 from dataclasses import dataclass
@@ -99,6 +100,15 @@ class Files:
         """Remove the file; it is no error if it is gone already."""
         try:
             os.unlink(self._real(path))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise DeviceError(f"{path} could not be removed: {error.strerror}") from error
+
+    def remove_directory(self, path: str) -> None:
+        """Remove a directory with all that is in it; it is no error if it is gone already."""
+        try:
+            shutil.rmtree(self._real(path))
         except FileNotFoundError:
             return
         except OSError as error:

@@ -15,7 +15,7 @@ from .._plan.converge import DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .dialect import ADMIN, COMMANDS, SHAPES
 from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
-from .spelling import create_arguments, read_discovered, read_entity, read_partition_status
+from .spelling import create_arguments, read_discovered, read_entity, read_partition_status, read_refusal
 
 Answer = TypeVar("Answer")
 Run = Callable[[List[str]], Tuple[int, str, str]]
@@ -24,6 +24,20 @@ Run = Callable[[List[str]], Tuple[int, str, str]]
 NOT_UNDERSTOOD = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 VERSION = re.compile(r"^version: *v?(\d+(?:\.\d+)+)", re.MULTILINE)
 ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
+
+
+class NotDone(DeviceError):
+    """A controller did not do what it was asked.
+
+    Args:
+        message: which controller, what it was asked, and what it said.
+        said: what it said alone.
+    """
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
+        self.reason = read_refusal(said)
 
 
 class Controller:
@@ -176,7 +190,7 @@ class Controller:
         code, output, errors = self._run(self._command + words)
         if code != 0:
             said = errors.strip() or output.strip() or f"exit code {code} without a word"
-            raise DeviceError(f"{self._where}: `{self._said(words)}` failed: {said}")
+            raise NotDone(f"{self._where}: `{self._said(words)}` failed: {said}", said)
         return output
 
     def _said(self, words: list[str]) -> str:

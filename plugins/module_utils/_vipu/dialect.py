@@ -268,3 +268,25 @@ METADATA = {"user_id": "vipu-user-id", "access_key": "vipu-access-key"}
 
 # Names of the files in a directory of client certificates. Assumed: the real names are not published.
 TLS_FILES = {"ca": "ca.crt", "certificate": "tls.crt", "key": "tls.key"}
+
+NO_ROOM, EXISTS, UNKNOWN, FAILED = "no room", "exists", "unknown", "failed"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Words in the programs' errors, and what they mean."""
+
+    words: str
+    reason: str
+    known: str
+
+
+REFUSALS = (
+    Refusal("no free allocation", NO_ROOM, SEEN),
+    Refusal("no free block", NO_ROOM, ASSUMED),
+    Refusal("is in allocation", NO_ROOM, ASSUMED),
+    Refusal("already exists", EXISTS, ASSUMED),
+    Refusal("is unknown", UNKNOWN, SEEN),
+    # Of a partition that was made and did not become ACTIVE: it is there.
+    Refusal("PS_ERROR", FAILED, ASSUMED),
+)

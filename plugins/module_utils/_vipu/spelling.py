@@ -18,6 +18,7 @@ from .dialect import (
     LIST,
     LOOPED,
     PARTITION_STATUS,
+    REFUSALS,
     REQUEST_SWITCHES,
     REQUIREMENTS,
     SHAPES,
@@ -116,6 +117,11 @@ def read_discovered(printed: str) -> list[Fields]:
         found = {field: row[header.index(column)] for field, column in DISCOVERED.items()}
         agents.append({**found, "port": int(found["port"])})
     return agents
+
+
+def read_refusal(errors: str) -> str:
+    """Why a controller did not do what it was asked, by :data:`.dialect.REFUSALS`; empty where that is not known."""
+    return next((refusal.reason for refusal in REFUSALS if refusal.words in errors), "")
 
 
 def read_shape(shape: Shape, found: Mapping[str, Any]) -> Fields:

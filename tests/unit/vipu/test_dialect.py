@@ -27,6 +27,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.spelling import (
     create_request,
     read_entity,
     read_partition_status,
+    read_refusal,
 )
 
 TRAIN = {
@@ -51,6 +52,26 @@ def test_every_command_and_flag_says_how_and_since_when_it_is_known() -> None:
         for entry in (command, *command.flags):
             assert entry.known in (dialect.DOCUMENTED, dialect.SEEN, dialect.ASSUMED)
             assert entry.since in dialect.RELEASES
+
+
+def test_every_refusal_says_how_it_is_known() -> None:
+    assert {refusal.known for refusal in dialect.REFUSALS} <= {dialect.DOCUMENTED, dialect.SEEN, dialect.ASSUMED}
+
+
+@pytest.mark.parametrize(
+    ("errors", "reason"),
+    [
+        ("create allocation (a): failed: no free allocation of 16 IPUs.", dialect.NO_ROOM),
+        ("create partition (p): failed: no free block of 16 IPUs in allocation 'a'.", dialect.NO_ROOM),
+        ("create allocation (a): failed: agent 'ag0' is in allocation 'b' already.", dialect.NO_ROOM),
+        ("create partition (p): failed: partition 'p' already exists.", dialect.EXISTS),
+        ("remove partition (p): failed: partition 'p' is unknown.", dialect.UNKNOWN),
+        ("create partition (p): failed: partition 'p' ended in PS_ERROR: agent 'ag0' is down.", dialect.FAILED),
+        ("vipu-admin: no V-IPU controller at localhost:8091: Connection refused", ""),
+    ],
+)
+def test_refusals_are_understood(errors: str, reason: str) -> None:
+    assert read_refusal(errors) == reason
 
 
 def test_every_kind_can_be_created_listed_removed_and_read() -> None:
