@@ -1,0 +1,143 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A job, as Slurm tells it. Pure.
+
+Only fields that no user fills with free text are asked for: what ``scontrol show job`` prints could be made up by the
+name of a job.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Mapping
+
+from .._plan.converge import DeviceError
+from .note import Note, note_from
+
+# The licence that Slurm counts IPUs with, and the GRES that it counts partitions with.
+LICENSE, GRES = "ipu", "vipu"
+
+# squeue's names of the fields, and how wide they may get. The note is the last: it may hold a separator.
+_FIELDS = {
+    "JobID": 20,
+    "ArrayJobID": 20,
+    "ArrayTaskID": 20,
+    "HetJobID": 20,
+    "HetJobOffset": 20,
+    "UserID": 20,
+    "BatchFlag": 4,
+    "Requeue": 4,
+    "State": 20,
+    "Partition": 200,
+    "NodeList": 4000,
+    "Licenses": 400,
+    "admin_comment": 4000,
+}
+_SEPARATOR = "|"
+FORMAT = ",".join(f"{name}:{width}{_SEPARATOR}" for name, width in _FIELDS.items())
+_NOTHING = ("N/A", "(null)", "")
+
+_NODE = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S* Mem=\d+ GRES=(\S*)\s*$", re.MULTILINE)
+# `vipu:4(CNT:2)` or `vipu:4:2`
+_GRES = re.compile(rf"{GRES}:([^:(),]+)(?::|\(CNT:)(\d+)")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job.
+
+    Args:
+        id: its number.
+        name: what Slurm's programs call it: the number of a task of an array may mean the whole array.
+        uid: whose it is.
+        is_batch: whether Slurm keeps its script; otherwise somebody sits and waits for it.
+        may_requeue: whether Slurm may put it back into the queue.
+        state: in Slurm's words, for example ``RUNNING``.
+        partition: its Slurm partition.
+        nodes: in Slurm's short form; of a job that is completing, those that still have to finish.
+        licenses: how many of each Slurm has counted for it.
+        note: what the Slurm controller has written on it.
+    """
+
+    id: int
+    name: str
+    uid: int
+    is_batch: bool
+    may_requeue: bool
+    state: str
+    partition: str
+    nodes: str
+    licenses: Mapping[str, int]
+    note: Note
+
+    @property
+    def ipus(self) -> int:
+        """How many IPUs Slurm has counted for it by licences."""
+        return self.licenses.get(LICENSE, 0)
+
+    @property
+    def returns_to_queue(self) -> bool:
+        """Whether it runs again by itself when its prolog fails."""
+        return self.is_batch and self.may_requeue
+
+
+def jobs_from(printed: str) -> list[Job]:
+    """The jobs that ``squeue --Format`` prints for :data:`FORMAT`.
+
+    Raises:
+        DeviceError: a line is something else.
+    """
+    return [_job(line) for line in printed.splitlines() if line.strip()]
+
+
+def gres_from(shown: str) -> list[tuple[str, dict[str, int]]]:
+    """Nodes, in short form, and how many of each type of the GRES a job has on each, in ``scontrol --details``.
+
+    A line may be made up by the name of the job: whether the nodes are the job's is for the caller to see.
+    """
+    return [(nodes, {kind: int(count) for kind, count in _GRES.findall(gres)}) for nodes, gres in _NODE.findall(shown)]
+
+
+def _job(line: str) -> Job:
+    values = [value.strip() for value in line.split(_SEPARATOR, len(_FIELDS) - 1)]
+    if len(values) != len(_FIELDS):
+        raise DeviceError(f"squeue printed something that is not understood: {line.strip()[:80]!r}")
+    told = {name: "" if value in _NOTHING else value for name, value in zip(_FIELDS, values)}
+    try:
+        return Job(
+            id=int(told["JobID"]),
+            name=_name(told),
+            uid=int(told["UserID"]),
+            is_batch=told["BatchFlag"] == "1",
+            may_requeue=told["Requeue"] == "1",
+            state=told["State"],
+            partition=told["Partition"],
+            nodes=told["NodeList"],
+            licenses=licenses_from(told["Licenses"]),
+            note=note_from(told["admin_comment"].rstrip(_SEPARATOR).rstrip()),
+        )
+    except ValueError as error:
+        raise DeviceError(f"squeue printed something that is not understood ({error}): {line.strip()[:80]!r}") from None
+
+
+def _name(told: Mapping[str, str]) -> str:
+    if told["ArrayTaskID"].isdecimal():
+        return f"{told['ArrayJobID']}_{told['ArrayTaskID']}"
+    if told["HetJobID"].strip("0"):
+        return f"{told['HetJobID']}+{told['HetJobOffset']}"
+    return told["JobID"]
+
+
+def licenses_from(told: str) -> dict[str, int]:
+    """How many of each licence: Slurm writes ``ipu:16,matlab:2``, and one where it says no number.
+
+    Raises:
+        ValueError: a number is none.
+    """
+    licenses: dict[str, int] = {}
+    for entry in re.split("[,;]", told):
+        name, _sign, count = entry.strip().replace("=", ":").partition(":")
+        if name:
+            licenses[name] = licenses.get(name, 0) + int(count or 1)
+    return licenses
