@@ -1,0 +1,47 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies the program that Slurm runs, which it builds here, to a host."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.program import program
+
+
+class ActionModule(ActionBase):
+    """All but the file's content is the work of ansible.builtin.copy."""
+
+    _supports_check_mode = True
+    _supports_diff = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The result of the copy."""
+        super().run(tmp, task_vars)
+        _found, options = self.validate_argument_spec({"path": {"type": "path", "required": True}})
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(program())
+            file.flush()
+            task = self._task.copy()
+            task.args = {
+                "src": file.name,
+                "dest": options["path"],
+                "owner": "root",
+                "group": "root",
+                "mode": "0755",
+            }
+            copy = self._shared_loader_obj.action_loader.get(
+                "ansible.legacy.copy",
+                task=task,
+                connection=self._connection,
+                play_context=self._play_context,
+                loader=self._loader,
+                templar=self._templar,
+                shared_loader_obj=self._shared_loader_obj,
+            )
+            result: dict[str, Any] = copy.run(task_vars=task_vars)
+        return result
