@@ -109,12 +109,15 @@ sanity: artefact ## ansible-test sanity on the artefact
 
 .PHONY: contract
 contract: setup ## The clients against the simulator, independent clients against the simulator
+# Without it, and where it cannot be built, the tests with Slurm say that they are skipped.
+	@[ "$$(id -u)" -ne 0 ] || ! command -v podman >/dev/null || podsim image inventories/sim_slurm/pods.yml
 	@python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder tests/contract
 
 .PHONY: integration
 integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
 	@$(PODSIM) image
-	@python -m pytest --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadfile --no-loadscope-reorder tests/integration
+	@$(PODSIM) image inventories/sim_slurm/pods.yml
+	@python -m pytest --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadgroup --no-loadscope-reorder tests/integration
 
 .PHONY: molecule
 molecule: setup ## Scenarios on the simulated pod

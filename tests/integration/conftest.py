@@ -17,8 +17,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-import yaml
 
+from podsim.floor.facts_file import sim_section
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 from tests.quick_ansible.fixture import quick_ansible  # noqa: F401
@@ -31,6 +31,8 @@ AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
 
 # In the order of their time.
 LONG_ONES = (
+    "integration/slurm/",
+    "test_slurm_mapping.py",
     "test_vpod_life.py",
     "test_plan_and_drift.py",
     "test_controller_operations.py",
@@ -42,9 +44,14 @@ LONG_ONES = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Longest first."""
+    """Longest first; those of a file, or of a folder with one pod, stay with one worker."""
     long_ones_first(items, LONG_ONES)
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(here).parts[0]))
 
 
 class Pod:
@@ -52,9 +59,7 @@ class Pod:
 
     def __init__(self, inventory: Path) -> None:
         self.inventory = inventory
-        sim = yaml.safe_load((inventory / "pods.yml").read_text())["sim"]
-        # Instead of a floor of its own, a file may name the one that has it.
-        self.sim = yaml.safe_load((inventory / sim).read_text())["sim"] if isinstance(sim, str) else sim
+        self.sim: dict[str, Any] = sim_section(inventory / "pods.yml")
 
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
@@ -177,15 +182,20 @@ def _inventory() -> Path:
     return INVENTORY
 
 
-@pytest.fixture(scope="module")
-def fresh_pod(inventory: Path) -> Iterator[Pod]:
-    """A pod that no playbook has touched."""
+def running_pod(inventory: Path) -> Iterator[Pod]:
+    """A pod that no playbook has touched, until it is no longer needed."""
     if os.geteuid() != 0 or shutil.which("podman") is None:
         pytest.skip("the simulated pod needs root and podman; run: make prerequisites")
     podsim("down")
     podsim("up", str(inventory / "pods.yml"))
     yield Pod(inventory)
     podsim("down")
+
+
+@pytest.fixture(scope="module")
+def fresh_pod(inventory: Path) -> Iterator[Pod]:
+    """The pod of a module's tests."""
+    yield from running_pod(inventory)
 
 
 @pytest.fixture(scope="module")

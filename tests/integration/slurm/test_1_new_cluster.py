@@ -1,0 +1,61 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A new Slurm cluster on the pod's Poplar servers, made in one run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.slurm.cluster import CONTROLLER, Slurm
+
+
+def changes(run: Any) -> list[tuple[str, str]]:
+    """Which tasks changed which hosts."""
+    return sorted((host, task) for host, task, result in run.tasks if result.get("changed"))
+
+
+@pytest.fixture(scope="module")
+def foretold(declared: Any) -> Any:
+    """A dry run on hosts that have nothing of it yet."""
+    before = declared.pod.fingerprint()
+    run = declared.done("slurm", dry=True)
+    assert declared.pod.fingerprint() == before
+    return run
+
+
+@pytest.fixture(scope="module")
+def made(declared: Any, foretold: Any) -> Any:
+    """The run."""
+    assert foretold
+    return declared.done("slurm")
+
+
+def test_a_dry_run_foretells_what_changes(foretold: Any, made: Any) -> None:
+    assert changes(foretold) == changes(made)
+
+
+@pytest.mark.usefixtures("made")
+def test_again_nothing_changes(declared: Any) -> None:
+    assert changes(declared.done("slurm")) == []
+
+
+@pytest.mark.usefixtures("made")
+def test_the_cluster_works(slurm: Slurm) -> None:
+    slurm.until("[ $(sinfo -h -N -t idle | wc -l) = 4 ]", "not all servers are idle")
+    code, said = slurm.says("srun -N4 hostname")
+    assert (code, sorted(said.split())) == (0, slurm.servers)
+    assert "Total=64 Used=0 Free=64" in slurm.root("scontrol show licenses --oneliner")
+    assert slurm.says("ipuinfo")[0] == 0
+    for host in (CONTROLLER, *slurm.servers):
+        assert slurm.root("systemctl --failed --plain --no-legend", host) == ""
+
+
+@pytest.mark.usefixtures("made")
+def test_what_is_not_declared_is_refused_before_anything_is_touched(declared: Any) -> None:
+    before = declared.pod.fingerprint()
+    run = declared.run("slurm", slurm_way="static")
+    assert run.code != 0
+    assert "partition" in run.messages
+    assert declared.pod.fingerprint() == before

@@ -1,0 +1,209 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Slurm's nodes each have IPU-Machines of their own, on a secure V-IPU controller: jobs get allocations and users."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.slurm import events
+from tests.integration.slurm.cluster import CONTROLLER, USER, Job, Slurm
+from tests.simulated_pod import PROJECT
+
+WAY = events.Way(
+    asks="--ipus=16",
+    ipus=16,
+    names=("p{}",),
+    spread="--ipus=32 -n2",
+    servers=2,
+    without=False,
+)
+MACHINES_OF_A_SERVER = 4
+INVENTORY = PROJECT / "inventories" / "sim_slurm_mapping"
+
+
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    return INVENTORY
+
+
+@pytest.fixture(scope="module")
+def slurm(pod: Any) -> Slurm:
+    """The pod's Slurm."""
+    found = Slurm(pod, "--config /etc/vipu/vipu-admin.hcl -P 8091")
+    found.prepare()
+    run = pod.playbook("slurm")
+    assert (run.code, run.messages) == (0, "")
+    return found
+
+
+@pytest.fixture(scope="module")
+def rest(slurm: Slurm) -> dict[str, Any]:
+    """What there is without jobs."""
+    return slurm.left()
+
+
+@pytest.fixture
+def at_rest(slurm: Slurm, rest: dict[str, Any]) -> Iterator[None]:
+    """The test leaves nothing behind."""
+    yield
+    slurm.is_left_as(rest)
+
+
+def test_again_nothing_changes(slurm: Slurm) -> None:
+    again = slurm.pod.playbook("slurm")
+    assert again.changed == dict.fromkeys(again.changed, 0)
+
+
+@pytest.mark.usefixtures("at_rest")
+@pytest.mark.parametrize("event", events.COMMON, ids=events.title)
+def test_everyday_life(slurm: Slurm, event: events.Event) -> None:
+    event(slurm, WAY)
+
+
+def machines_of(slurm: Slurm, job: Job) -> list[str]:
+    """The IPU-Machines of a job's allocation."""
+    said = json.loads(slurm.administer(f"--showjson get allocation c{job.id}"))
+    return sorted(said["allocation"]["spec"]["agent_ids"], key=lambda name: int(name.removeprefix("pod001-ipum")))
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_a_job_has_the_machines_of_its_server_and_nobody_elses(slurm: Slurm) -> None:
+    jobs = [slurm.batch(f"{WAY.asks} -w {server}") for server in slurm.servers]
+    slurm.wait_for("RUNNING", *jobs)
+    for number, job in enumerate(jobs):
+        first = number * MACHINES_OF_A_SERVER + 1
+        assert machines_of(slurm, job) == [f"pod001-ipum{first + each}" for each in range(MACHINES_OF_A_SERVER)]
+        events.has_its_ipus(slurm, WAY, job)
+    theirs = f"/run/ipu-pod/slurm/{jobs[0].id}/vipu.hcl"
+    (server, other) = slurm.servers[:2]
+    own = f"su {USER} -c 'vipu --config {theirs} %s'"
+    assert f"p{jobs[0].id}" in slurm.root(own % "list partitions", server)
+    assert f"p{jobs[1].id}" not in slurm.root(own % "list partitions", server)
+    slurm.root(f"! {own % f'remove partition p{jobs[1].id}'} 2>/dev/null", server)
+    slurm.root(f"[ ! -e {theirs} ]", other)
+    slurm.release(*jobs)
+    assert slurm.ends(*jobs) == ["COMPLETED"] * len(jobs)
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_the_key_of_a_jobs_user_is_seen_by_the_jobs_owner_alone(slurm: Slurm) -> None:
+    job = slurm.batch(WAY.asks)
+    slurm.wait_for("RUNNING", job)
+    (server,) = slurm.shown("%N", job)
+    slurm.reports(job)
+    config = f"/run/ipu-pod/slurm/{job.id}/vipu.hcl"
+    (key,) = re.findall(r'api-access-key="([^"]+)"', slurm.root(f"cat {config}", server))
+    assert slurm.root(f"stat -c '%U %a' {config}", server).split() == [USER, "400"]
+    slurm.root(f"! su nobody -s /bin/sh -c 'cat {config}' 2>/dev/null", server)
+    shown = slurm.says(f"scontrol show job {job.id}")[1]
+    assert key not in shown
+    (sealed,) = re.findall(r"access=(MUNGE\S+)", shown)
+    slurm.refusal(f"echo '{sealed}' | unmunge")
+    for host in (CONTROLLER, server):
+        slurm.root(f"! journalctl --no-pager | grep -F -e {key}; ! grep -rF -e {key} /var/log /var/lib/slurm", host)
+    slurm.release(job)
+    assert slurm.ends(job) == ["COMPLETED"]
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_without_a_size_a_job_has_an_allocation_and_makes_its_partitions_itself(slurm: Slurm) -> None:
+    make = 'vipu --config $IPU_POD_VIPU_CONFIG create partition mine --size 4 && echo {\\"task\\": 0} && sleep 600'
+    job = slurm.batch("-N1", make)
+    slurm.wait_for("RUNNING", job)
+    slurm.reports(job)
+    partition = slurm.partitions()["mine"]
+    assert (len(partition.devices), partition.allocation) == (4, f"c{job.id}")
+    slurm.cancel(job)
+    assert slurm.ends(job) == ["CANCELLED"]
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_what_jobs_have_is_no_drift(slurm: Slurm) -> None:
+    job = slurm.batch(WAY.asks)
+    slurm.wait_for("RUNNING", job)
+    before = machines_of(slurm, job)
+    run = slurm.pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    assert run.changed == dict.fromkeys(run.changed, 0)
+    assert machines_of(slurm, job) == before
+    slurm.release(job)
+    assert slurm.ends(job) == ["COMPLETED"]
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_a_job_of_several_servers_gets_neighbours_that_v_ipu_allocates_as_one(slurm: Slurm) -> None:
+    busy = slurm.batch(f"{WAY.asks} -w {slurm.servers[1]}")
+    slurm.wait_for("RUNNING", busy)
+    large = slurm.batch(WAY.spread)
+    slurm.wait_for("RUNNING", large)
+    assert machines_of(slurm, large) == [f"pod001-ipum{number}" for number in range(9, 17)]
+    another = slurm.batch(WAY.spread)
+    slurm.release(busy)
+    slurm.wait_for("RUNNING", another)
+    assert machines_of(slurm, another) == [f"pod001-ipum{number}" for number in range(1, 9)]
+    slurm.release(large, another)
+    assert slurm.ends(busy, large, another) == ["COMPLETED"] * 3
+
+
+def excluding(folder: Path, *machines: str) -> Path:
+    """The inventory, where some IPU-Machines are excluded."""
+    document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    document["pods"]["pod001"]["excluded"] = list(machines)
+    (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
+    (folder / "slurm.toml").symlink_to(INVENTORY / "slurm.toml")
+    (folder / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
+    return folder
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_the_server_of_a_machine_that_is_excluded_takes_no_jobs(slurm: Slurm, tmp_path: Path) -> None:
+    damaged = excluding(tmp_path, "pod001-ipum6", "pod001-ipum7")
+    job, other = (slurm.batch(f"{WAY.asks} -w {server}") for server in slurm.servers[1:3])
+    slurm.wait_for("RUNNING", job, other)
+    waiting = slurm.batch(f"{WAY.asks} -w {slurm.servers[1]}")
+    run = slurm.pod.playbook("slurm", inventory=damaged)
+    assert (run.code, run.messages) == (0, "")
+    assert run.changed == {**dict.fromkeys(run.changed, 0), CONTROLLER: 1}
+    said = "degraded: pod001-poplar2 takes no jobs, as pod001-ipum6..7 of its IPU-Machines is excluded"
+    assert said in json.dumps(run.document)
+    slurm.release(job, other)
+    assert slurm.ends(job, other) == ["COMPLETED"] * 2
+    seen = slurm.root(f"sinfo -h -N -n {slurm.servers[1]} -o '%T %E'").strip()
+    assert seen == "drained ipu.pod: excluded pod001-ipum6..7"
+    large = slurm.batch(WAY.spread)
+    slurm.wait_for("RUNNING", large)
+    assert machines_of(slurm, large)[0] == "pod001-ipum9"
+    slurm.release(large)
+    again = slurm.pod.playbook("slurm", inventory=damaged)
+    assert again.changed == dict.fromkeys(again.changed, 0)
+    slurm.wait_for("PENDING", waiting)
+    repaired = slurm.pod.playbook("slurm")
+    assert (repaired.code, repaired.messages, repaired.changed) == (0, "", run.changed)
+    slurm.wait_for("RUNNING", waiting)
+    slurm.release(waiting)
+    assert slurm.ends(waiting) == ["COMPLETED"]
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_what_the_site_has_taken_out_of_use_stays_the_sites(slurm: Slurm, tmp_path: Path) -> None:
+    node = slurm.servers[1]
+    slurm.root(f"scontrol update NodeName={node} State=DRAIN Reason=fan")
+    for inventory in (excluding(tmp_path, "pod001-ipum6"), None):
+        run = slurm.pod.playbook("slurm", inventory=inventory)
+        assert run.changed == dict.fromkeys(run.changed, 0)
+        assert slurm.root(f"sinfo -h -N -n {node} -o '%T %E'").strip() == "drained fan"
+    slurm.root(f"scontrol update NodeName={node} State=RESUME")
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_how_many_ipus_are_possible_is_said(slurm: Slurm) -> None:
+    assert "16 IPUs of each of its nodes" in slurm.refusal("sbatch --ipus=8 --wrap=true")
+    assert "use -N 2" in slurm.refusal("sbatch --ipus=32 -N1 --wrap=true")
