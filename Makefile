@@ -109,6 +109,8 @@ sanity: artefact ## ansible-test sanity on the artefact
 
 .PHONY: contract
 contract: setup ## The clients against the simulator, independent clients against the simulator
+# Some of its tests need the image of the simulated machines; without root or podman they say so.
+	@[ "$$(id -u)" -ne 0 ] || ! command -v podman >/dev/null || .venv/bin/podsim image
 	@python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder tests/contract
 
 .PHONY: integration

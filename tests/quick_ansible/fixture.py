@@ -20,5 +20,4 @@ def quick_ansible() -> Iterator[None]:
     """For all programs that the tests of a folder start."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PYTHONPATH", os.pathsep.join(str(PROJECT / folder) for folder in FOLDERS))
-        environment.setenv("KEPT_BYTECODE", str(PROJECT / "build" / "bytecode"))
         yield

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from pathlib import Path
 
-import keep_bytecode  # noqa: F401
+import keep_bytecode
+
+keep_bytecode.FOLDER = str(Path(__file__).resolve().parents[3] / "build" / "bytecode")
 
 if any("ansible" in word for word in sys.orig_argv[1:2]):
     gc.disable()
