@@ -16,19 +16,11 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
-from podsim.floor import image
-from tests.contract.container_server import (
-    ContainerServer,
-    begin_play,
-    end_of,
-    podman_in,
-    skip_without_podman,
-)
+from tests.contract.container_server import ContainerServer, begin_play, end_of
+from tests.contract.controller_host import MACHINES, controller_host
 from tests.playbook_run import PlaybookRun
 
 HOST = "poplar1"
-# Each IPU-Machine has its own loopback address, so that its agent can have the port that agents have.
-MACHINES = {f"p-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}
 PLACES = {"alice": ["p-ipum1", "p-ipum2"], "bob": ["p-ipum3", "p-ipum4"]}
 ALICE, BOB, SHARED = 10405, 10409, 8091
 
@@ -122,21 +114,9 @@ def role(entry_point: str, name: str = "vipu_controller", **options: Any) -> dic
 @pytest.fixture(scope="module")
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     """A host with agents to reach, and no controller."""
-    skip_without_podman()
     folder = tmp_path_factory.mktemp("controller")
-    podman = podman_in(folder)
-    server = ContainerServer(podman, folder)
-    tag = image.tag()
-    if not podman.images(tag):
-        pytest.skip("needs the image of the simulated pod; any `podsim up` makes it")
-    try:
-        server.start(tag)
-        for name, address in MACHINES.items():
-            agent = f"podsim agent --listen {address}:8080 --id {name} --metrics-port 0"
-            server.sh(f"systemd-run --quiet --unit agent-{name} /usr/local/bin/{agent}")
+    with controller_host(folder) as server:
         yield Bed(folder, server)
-    finally:
-        server.stop()
 
 
 def test_they_come_as_foretold_stay_apart_and_go_alone(bed: Bed) -> None:

@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerServer
     podman = podman_in(folder)
     images = podman.images(NAME)
     if not images:
-        pytest.skip("needs the image of the simulated pod; `make pod` builds it")
+        pytest.skip("needs the image of the simulated pod; `make contract` builds it")
     server = ContainerServer(podman, folder)
     try:
         server.start(images[0])

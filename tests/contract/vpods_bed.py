@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
-from podsim.floor import image
-from tests.contract.container_server import PROGRAMS, ROOT, ContainerServer, podman_in, skip_without_podman
-from tests.contract.test_dedicated_role import MACHINES
+from tests.contract.container_server import PROGRAMS, ROOT, ContainerServer
+from tests.contract.controller_host import MACHINES, controller_host
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 
 ADMIN_PORTS = {"alice": 10405, "bob": 10409, "": 8091}
@@ -93,20 +91,8 @@ class Bed:
 @contextmanager
 def running_bed(tmp_path: Path) -> Iterator[Bed]:
     """A host with agents to reach, and no controller."""
-    skip_without_podman()
-    podman = podman_in(tmp_path)
-    server = ContainerServer(podman, tmp_path)
-    tag = image.tag()
-    if not podman.images(tag):
-        pytest.skip("needs the image of the simulated pod; any `podsim up` makes it")
     inventory = tmp_path / "inventory"
     (inventory / "group_vars").mkdir(parents=True)
-    (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(server.variables))
-    try:
-        server.start(tag)
-        for name, address in MACHINES.items():
-            agent = f"podsim agent --listen {address}:8080 --id {name} --metrics-port 0"
-            server.sh(f"systemd-run --quiet --unit agent-{name} /usr/local/bin/{agent}")
+    with controller_host(tmp_path) as server:
+        (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(server.variables))
         yield Bed(inventory, server)
-    finally:
-        server.stop()

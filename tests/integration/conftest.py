@@ -21,8 +21,10 @@ import pytest
 from podsim.floor.facts_file import sim_section
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.quick_ansible.fixture import quick_ansible  # noqa: F401
+from tests.quick_ansible import fixture
 from tests.simulated_pod import ANSIBLE, PROJECT, STATE, podsim
+
+quick_ansible = fixture.quick_ansible
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.

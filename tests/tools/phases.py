@@ -3,7 +3,8 @@
 """Run make targets one after the other, each with a headline and its duration.
 
 With --tests a failed phase does not stop the ones after it, the summary says why tests were skipped, and the last line
-adds up all tests: `N passed, N failed`, where a phase that runs no pytest counts as one test.
+adds up all tests: `N passed, N failed`, where a phase that runs no pytest counts as one test. Targets after --beside
+run with what the first one leaves of the processors, and each says all that it has to say when it has ended.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 # The last line of a pytest run: "=== 3 passed, 1 skipped in 0.12s ===", or without the rulers.
@@ -23,6 +27,8 @@ PYTEST_SUMMARY = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s")
 PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?(?::\d+)?: (.+)")
 OUTCOMES = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed"}
 OUTCOMES |= {"xpassed": "failed", "skipped": "skipped"}
+
+say = partial(print, end="", flush=True)
 
 
 @dataclass(frozen=True)
@@ -73,56 +79,101 @@ def total(phases: list[Phase]) -> Counter[str]:
     return outcomes
 
 
+def headline(name: str) -> str:
+    """Stands before the output of a phase."""
+    return f"\n==> {name}\n"
+
+
+def ending(phase: Phase) -> str:
+    """Stands after it."""
+    return f"==> {phase.name}: {'failed' if phase.status else 'done'} in {phase.seconds:.0f} s\n"
+
+
 def run(name: str) -> Phase:
     """Run one make target, its output untouched on this terminal."""
-    print(f"\n==> {name}", flush=True)
+    say(headline(name))
     started = time.monotonic()
     status = subprocess.run(["make", name], check=False).returncode
-    return Phase(name, status, time.monotonic() - started)
+    phase = Phase(name, status, time.monotonic() - started)
+    say(ending(phase))
+    return phase
 
 
-def run_tests(name: str) -> Phase:
-    """Run one make target, reading pytest's figures from the output while passing it on."""
-    print(f"\n==> {name}", flush=True)
+def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, ...] = ()) -> Phase:
+    """Run one make target, perhaps by way of a first program; read pytest's figures from its output and pass it on."""
+    tell(headline(name))
     started = time.monotonic()
     outcomes: Counter[str] = Counter()
     reasons: list[str] = []
-    with subprocess.Popen(["make", name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    command = [*first, "make", name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            print(line, end="", flush=True)
+            tell(line)
             outcomes += pytest_outcomes(line)
             if (reason := skip_reason(line)) and reason not in reasons:
                 reasons.append(reason)
-    return Phase(name, process.returncode, time.monotonic() - started, outcomes, tuple(reasons))
+    phase = Phase(name, process.returncode, time.monotonic() - started, outcomes, tuple(reasons))
+    tell(ending(phase))
+    return phase
 
 
-def summary(phases: list[Phase]) -> list[str]:
+def run_in_background(names: list[str]) -> list[Phase]:
+    """Run make targets one after the other with what others leave of the processors; show each when it has ended."""
+    phases = []
+    for name in names:
+        said: list[str] = []
+        phases.append(run_tests(name, said.append, ("nice", "-n", "19")))
+        say("".join(said))
+    return phases
+
+
+def run_all_tests(names: list[str], beside: list[str]) -> list[Phase]:
+    """Run make targets one after the other, some of them beside the first."""
+    first, *others = names
+    with ThreadPoolExecutor() as executor:
+        background = executor.submit(run_in_background, beside)
+        phases = [run_tests(first)]
+    return [*background.result(), *phases, *(run_tests(name) for name in others)]
+
+
+def run_until_one_fails(names: list[str]) -> list[Phase]:
+    """Run make targets one after the other; none after one that failed."""
+    phases: list[Phase] = []
+    for name in names:
+        phases.append(run(name))
+        if phases[-1].status:
+            break
+    return phases
+
+
+def summary(phases: list[Phase], seconds: float) -> list[str]:
     """A line per phase, each followed by the reasons why tests of it were skipped, and the time of all."""
     lines = []
     for phase in phases:
         lines.append(f"{phase.name:<14} {phase.verdict:<7} {phase.seconds:6.0f} s")
         lines += [f"{'':<14} skipped: {reason}" for reason in phase.skipped_because]
-    return [*lines, f"{'':<14} {'':<7} {sum(phase.seconds for phase in phases):6.0f} s"]
+    return [*lines, f"{'':<14} {'':<7} {seconds:6.0f} s"]
 
 
 def main() -> int:
     """Run the phases and say how they ended; the exit status is 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tests", action="store_true", help="run every phase and add up the tests")
+    parser.add_argument(
+        "--beside", nargs="+", default=[], metavar="TARGET", help="with --tests: beside the first phase"
+    )
     parser.add_argument("phases", nargs="+", metavar="TARGET")
     arguments = parser.parse_args()
 
-    phases: list[Phase] = []
-    for name in arguments.phases:
-        phase = run_tests(name) if arguments.tests else run(name)
-        phases.append(phase)
-        print(f"==> {name}: {'failed' if phase.status else 'done'} in {phase.seconds:.0f} s", flush=True)
-        if phase.status and not arguments.tests:
-            break
+    started = time.monotonic()
+    if arguments.tests:
+        phases = run_all_tests(arguments.phases, arguments.beside)
+    else:
+        phases = run_until_one_fails(arguments.phases)
 
     print()
-    print("\n".join(summary(phases)))
+    print("\n".join(summary(phases, time.monotonic() - started)))
     if arguments.tests:
         outcomes = total(phases)
         skipped = f", {outcomes['skipped']} skipped" if outcomes["skipped"] else ""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import phases
 import pytest
@@ -59,11 +60,40 @@ def test_the_reason_of_a_skip_is_read_from_the_short_summary(line: str, expected
 def test_a_phase_that_was_skipped_is_not_called_passed_and_says_why() -> None:
     skipped = phases.Phase("acceptance", 0, 2.0, Counter(skipped=30), ("this host has no QEMU.",))
     partly = phases.Phase("unit", 0, 1.0, Counter(passed=5, skipped=1), ("no git here",))
-    assert phases.summary([partly, skipped]) == [
+    assert phases.summary([partly, skipped], 2.4) == [
         "unit           passed       1 s",
         "               skipped: no git here",
         "acceptance     skipped      2 s",
         "               skipped: this host has no QEMU.",
-        "                            3 s",
+        "                            2 s",
     ]
     assert phases.total([partly, skipped]) == Counter(passed=5, skipped=31)
+
+
+@pytest.fixture
+def targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Makefile whose targets wait for each other: `machines` ends after `lint` has begun, `lint` after `machines`."""
+    (tmp_path / "Makefile").write_text(
+        "machines:\n\t@until [ -e begun ]; do sleep 0.01; done; touch machines; echo '=== 2 passed in 1.00s ==='\n"
+        "lint:\n\t@touch begun; until [ -e machines ]; do sleep 0.01; done; echo wrong; false\n"
+        "unit:\n\t@echo '=== 1 passed in 1.00s ==='\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("targets")
+def test_phases_beside_the_first_one_run_with_it_and_are_shown_in_one_piece(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    done = phases.run_all_tests(["machines", "unit"], ["lint"])
+    assert [(phase.name, phase.verdict) for phase in done] == [
+        ("lint", "failed"),
+        ("machines", "passed"),
+        ("unit", "passed"),
+    ]
+    assert phases.total(done) == Counter(passed=3, failed=1)
+    said = capfd.readouterr().out.splitlines()
+    lint = said.index("==> lint")
+    assert said[lint + 1] == "wrong"
+    assert said.index("==> unit") > lint

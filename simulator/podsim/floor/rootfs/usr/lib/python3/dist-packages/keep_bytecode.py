@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-FOLDER = os.environ.get("KEPT_BYTECODE", "/var/cache/python-bytecode")
+FOLDER = "/var/cache/python-bytecode"
 importer: Any = zipimport
 compile_source = importer._compile_source
 
