@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 import zipfile
@@ -24,6 +25,8 @@ def _built(tmp_path: Path) -> Path:
 
 def test_the_same_each_time() -> None:
     assert program() == program()
+    archive = zipfile.ZipFile(io.BytesIO(program()))
+    assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_it_has_what_it_imports_and_no_more(built: Path) -> None:

@@ -107,6 +107,16 @@ def test_the_hooks_can_read_what_is_written(way: str) -> None:
             "vpods.jobs.partitions.a: 4 Poplar servers may use it, but with slurm_way static it belongs to one, or to "
             "one for each GCD; name them in its poplar_servers",
         ),
+        (
+            declared(
+                partitions={
+                    "a": {"ipus": 4, "poplar_servers": SERVERS[:1]},
+                    "b": {"ipus": 4, "gcds": 2, "poplar_servers": SERVERS[:2]},
+                }
+            ),
+            {"way": "static"},
+            "vpods.jobs.partitions.b: partitions of 4 IPUs are on 1 nodes, and this on 2; use one",
+        ),
         (declared(), {"hand_over": "post"}, "slurm_hand_over is 'post'; use one of environment, file"),
         (
             declared("secure", users=["slurm"]),
