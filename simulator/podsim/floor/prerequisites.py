@@ -27,7 +27,13 @@ PROGRAMS = {
     "openssh-client": "ssh",
 }
 # Only for machines that are declared as virtual machines.
-VIRTUAL_MACHINE_PROGRAMS = {"qemu-system-x86": "qemu-system-x86_64", "qemu-utils": "qemu-img", "e2fsprogs": "mke2fs"}
+VIRTUAL_MACHINE_PROGRAMS = {
+    "qemu-system-x86": "qemu-system-x86_64",
+    "qemu-utils": "qemu-img",
+    "e2fsprogs": "mke2fs",
+    # For whoever wants to see their frames on the switch's ports.
+    "tcpdump": "tcpdump",
+}
 
 
 def missing_packages(*, virtual_machines: bool) -> list[str]:
