@@ -23,6 +23,8 @@ PROGRAMS = {
     "dnsmasq-base": "dnsmasq",
     "iproute2": "ip",
     "ethtool": "ethtool",
+    # For whoever asks whether frames of a size get through the switch.
+    "iputils-ping": "ping",
     "util-linux": "nsenter",
     "openssh-client": "ssh",
 }
