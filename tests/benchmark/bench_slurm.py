@@ -37,20 +37,27 @@ SERVERS = [f"pod001-poplar{number}" for number in range(1, 5)]
 
 @dataclass(frozen=True)
 class Way:
-    """A way to have IPUs: the vPOD's partitions, what a job says, and the most that each figure may be."""
+    """A way to have IPUs: what it needs of the vPOD, what a job says, and the most that each figure may be.
 
-    partitions: Mapping[str, Mapping[str, Any]]
+    ``without`` is what a job says that has no IPUs, and the same of everything else.
+    """
+
+    vpod: Mapping[str, Any]
     asks: str
+    without: str
     one: float
     many: float
     requests: float
 
 
 FOUR_EACH = {f"s{number}": {"ipus": 4, "poplar_servers": [SERVERS[number // 4]]} for number in range(16)}
+MACHINES = [f"pod001-ipum{number}" for number in range(1, 17)]
+# Jobs without IPUs are seen in the first way.
 WAYS = {
-    "dynamic": Way({}, "--ipus=1", 10, 10, 10),
-    "reconfigurable": Way({"whole": {"ipus": 64, "reconfigurable": True}}, "--ipus=1", 10, 10, 10),
-    "static": Way(FOUR_EACH, "--gres=vipu:4:1", 10, 10, 10),
+    "dynamic": Way({}, "--ipus=1", "", 6, 6, 12),
+    "reconfigurable": Way({"partitions": {"all": {"ipus": 64, "reconfigurable": True}}}, "--ipus=1", "", 5, 7, 2),
+    "static": Way({"partitions": FOUR_EACH}, "--gres=vipu:4:1", "", 7, 9, 12),
+    "mapping": Way({"allocation": "jobs", "ipu_machines": MACHINES}, "--ipus=16", "--exclusive", 9, 7, 20),
 }
 
 
@@ -67,8 +74,11 @@ class Pod:
         self._declared["sim"]["floor"] = str((FLOOR / self._declared["sim"]["floor"]).resolve())
 
     def declare(self, way: Way) -> None:
-        """The vPOD's partitions are these."""
-        self._declared["vpods"]["jobs"]["partitions"] = dict(way.partitions)
+        """The vPOD is as this way needs it."""
+        vpod = self._declared["vpods"]["jobs"]
+        for key in ("partitions", "allocation", "ipu_machines"):
+            vpod.pop(key, None)
+        vpod.update(way.vpod)
         (self._inventory / "pods.yml").write_text(yaml.safe_dump(self._declared))
 
     def podsim(self, command: str, *arguments: str) -> None:
@@ -156,14 +166,17 @@ def figures() -> list[dict[str, Any]]:
         return []
     found = []
     with running_pod() as pod:
-        one, many = pod.one(""), pod.many("")
+        one = {way.without: pod.one(way.without) for way in WAYS.values()}
+        many = {way.without: pod.many(way.without) for way in WAYS.values()}
         for name, way in WAYS.items():
-            if way.partitions:
+            if way.vpod:
                 pod.declare(way)
                 pod.play("slurm_layout", slurm_way=name)
-            found.append(figure(f"slurm {name}: 1 job over 1 without IPUs", pod.one(way.asks) / one, way.one))
+            first = pod.one(way.asks) / one[way.without]
+            found.append(figure(f"slurm {name}: 1 job over 1 without IPUs", first, way.one))
             asked = pod.requests()
-            found.append(figure(f"slurm {name}: {MANY} over {MANY} without IPUs", pod.many(way.asks) / many, way.many))
+            all_of_them = pod.many(way.asks) / many[way.without]
+            found.append(figure(f"slurm {name}: {MANY} over {MANY} without IPUs", all_of_them, way.many))
             found.append(
                 figure(f"slurm {name}: V-IPU requests of a job", (pod.requests() - asked) / MANY, way.requests)
             )
