@@ -47,6 +47,8 @@ SOFTWARE_HOOKS = {
 # What has no work in a container, or would leave `systemctl is-system-running` at "degraded".
 MASKED_UNITS = (
     *("console-getty.service", "getty.target", "systemd-logind.service", "systemd-firstboot.service"),
+    # A machine's management network is there before it starts.
+    "systemd-networkd-wait-online.service",
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
 )
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
