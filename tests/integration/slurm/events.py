@@ -144,7 +144,7 @@ def the_slurmctld_dies_while_a_job_gets_its_ipus(slurm: Slurm, way: Way) -> None
     with slurm.vipu_does_not_answer():
         job = slurm.batch(way.asks)
         slurm.wait_for("CONFIGURING", job)
-        # Told to end in the middle of a hook, slurmctld 22.05 saves its jobs, but may then stay until it is killed.
+        # Told to end in the middle of a hook, it saves its jobs, but may then stay until it is killed.
         slurm.root("timeout 10 systemctl stop slurmctld || systemctl kill --signal=KILL slurmctld")
         slurm.root("systemctl start slurmctld")
     slurm.wait_for("RUNNING", job)
