@@ -9,14 +9,15 @@ from itertools import groupby
 from typing import Sequence
 
 # A number that begins with 0 could not be written back as it was.
-_NUMBERED = re.compile(r"(.*?)([1-9][0-9]*)?")
+_NUMBER = re.compile(r"[1-9][0-9]*$")
 
 
 def folded(names: Sequence[str]) -> str:
     """Names in Slurm's short form, where those that differ only in a number at their end are one."""
     numbers: dict[str, list[int]] = {}
     for name in names:
-        stem, digits = _NUMBERED.fullmatch(name).groups()  # type: ignore[union-attr]
+        stem = _NUMBER.sub("", name)
+        digits = name[len(stem) :]
         numbers.setdefault(stem, []).extend(int(digits) for digits in [digits] if digits)
     return ",".join(_bracketed(stem, sorted(found)) for stem, found in numbers.items())
 
