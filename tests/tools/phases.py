@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run make targets one after the other, each with a headline and its duration.
 
-With --tests a failed phase does not stop the ones after it, the summary says why tests were skipped, and the last line
-adds up all tests: `N passed, N failed`, where a phase that runs no pytest counts as one test. Targets after --beside
-run with what the first one leaves of the processors, and each says all that it has to say when it has ended.
+With --tests a failed phase does not stop the ones after it, the summary names the tests that failed and says why others
+were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no pytest counts as one
+test. Targets after --beside run with what the first one leaves of the processors, and each says all that it has to say
+when it has ended.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ COLOUR = re.compile(r"\x1b\[[\d;]*m")
 PYTEST_SUMMARY = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s")
 # How pytest says why tests were skipped: "SKIPPED [2] tests/unit/test_layout.py:12: no git here".
 PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?(?::\d+)?: (.+)")
+# How it names one that failed: "FAILED tests/unit/test_layout.py::test_name[a case] - AssertionError: ...".
+PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$")
 OUTCOMES = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed"}
 OUTCOMES |= {"xpassed": "failed", "skipped": "skipped"}
 
@@ -33,13 +36,14 @@ say = partial(print, end="", flush=True)
 
 @dataclass(frozen=True)
 class Phase:
-    """What a phase came to: its make target, exit status and seconds; where it ran pytest, outcomes and reasons."""
+    """What a phase came to: its make target, exit status and seconds; where it ran pytest, outcomes, reasons, names."""
 
     name: str
     status: int
     seconds: float
     outcomes: Counter[str] = field(default_factory=Counter)
     skipped_because: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -64,6 +68,12 @@ def pytest_outcomes(line: str) -> Counter[str]:
 def skip_reason(line: str) -> str | None:
     """Why tests were skipped, from a line of pytest's short summary; None for any other line."""
     match = PYTEST_SKIPPED.match(COLOUR.sub("", line).strip())
+    return match.group(1) if match else None
+
+
+def failed_test(line: str) -> str | None:
+    """The test that failed, from a line of pytest's short summary; None for any other line."""
+    match = PYTEST_FAILED.match(COLOUR.sub("", line).strip())
     return match.group(1) if match else None
 
 
@@ -105,6 +115,7 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
     started = time.monotonic()
     outcomes: Counter[str] = Counter()
     reasons: list[str] = []
+    failed: list[str] = []
     command = [*first, "make", name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -113,7 +124,9 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
             outcomes += pytest_outcomes(line)
             if (reason := skip_reason(line)) and reason not in reasons:
                 reasons.append(reason)
-    phase = Phase(name, process.returncode, time.monotonic() - started, outcomes, tuple(reasons))
+            if (test := failed_test(line)) and test not in failed:
+                failed.append(test)
+    phase = Phase(name, process.returncode, time.monotonic() - started, outcomes, tuple(reasons), tuple(failed))
     tell(ending(phase))
     return phase
 
@@ -148,10 +161,11 @@ def run_until_one_fails(names: list[str]) -> list[Phase]:
 
 
 def summary(phases: list[Phase], seconds: float) -> list[str]:
-    """A line per phase, each followed by the reasons why tests of it were skipped, and the time of all."""
+    """A line per phase, each followed by the tests that failed and the reasons of skips, and the time of all."""
     lines = []
     for phase in phases:
         lines.append(f"{phase.name:<14} {phase.verdict:<7} {phase.seconds:6.0f} s")
+        lines += [f"{'':<14} failed: {test}" for test in phase.failed]
         lines += [f"{'':<14} skipped: {reason}" for reason in phase.skipped_because]
     return [*lines, f"{'':<14} {'':<7} {seconds:6.0f} s"]
 

@@ -70,6 +70,33 @@ def test_a_phase_that_was_skipped_is_not_called_passed_and_says_why() -> None:
     assert phases.total([partly, skipped]) == Counter(passed=5, skipped=31)
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "\x1b[31mFAILED\x1b[0m tests/unit/test_layout.py::\x1b[1mtest_x[a case]\x1b[0m - AssertionError: no",
+            "tests/unit/test_layout.py::test_x[a case]",
+        ),
+        ("ERROR tests/unit/test_layout.py::test_x[1] - assert (", "tests/unit/test_layout.py::test_x[1]"),
+        ("ERROR tests/unit/test_layout.py - ImportError: no", "tests/unit/test_layout.py"),
+        ("FAILED tests/unit/test_layout.py::test_x", "tests/unit/test_layout.py::test_x"),
+        ("ERROR    root:test_layout.py:3 no", None),
+        ("[gw0] FAILED tests/unit/test_layout.py::test_x", None),
+    ],
+)
+def test_the_name_of_a_failed_test_is_read_from_the_short_summary(line: str, expected: str | None) -> None:
+    assert phases.failed_test(line) == expected
+
+
+def test_failed_tests_are_named_once_more_at_the_end() -> None:
+    phase = phases.Phase("unit", 1, 3.0, Counter(failed=1), failed=("tests/unit/test_layout.py::test_x",))
+    assert phases.summary([phase], 3.2) == [
+        "unit           failed       3 s",
+        "               failed: tests/unit/test_layout.py::test_x",
+        "                            3 s",
+    ]
+
+
 @pytest.fixture
 def targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Makefile whose targets wait for each other: `machines` ends after `lint` has begun, `lint` after `machines`."""

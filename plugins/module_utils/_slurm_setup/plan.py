@@ -53,8 +53,6 @@ def slurm_plan(declared: Any, choice: Mapping[str, Any], controllers: Mapping[st
         DeclarationError: pods.yml is wrong.
     """
     declaration = parse_declaration(declared)
-    if choice["cluster"] and not choice["cluster"].get("name"):
-        raise Refused("slurm_cluster has no name; say what the new cluster is called")
     settings, paths = slurm_settings(declaration, choice), Paths(choice["directory"])
     vpod, devices = declaration.vpods[choice["vpod"]], devices_of(declaration)
     counts = counts_of(settings) if settings["way"] == STATIC else {}

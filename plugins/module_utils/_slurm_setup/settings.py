@@ -31,6 +31,8 @@ def slurm_settings(declaration: Declaration, choice: Mapping[str, Any]) -> Setti
     vpod, way = _vpod(declaration, choice["vpod"]), choice["way"]
     if way not in WAYS:
         raise Refused(f"slurm_way is {way!r}; use one of {', '.join(WAYS)}")
+    if choice["cluster"] and not choice["cluster"].get("name"):
+        raise Refused("slurm_cluster has no name; say what the new cluster is called")
     _check_vpod(vpod, way)
     is_secure = declaration.controller_of(vpod).is_secure
     devices = devices_of(declaration)

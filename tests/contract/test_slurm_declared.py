@@ -1,0 +1,66 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What pods.yml and the variables of Slurm contradict each other in is told before a host is asked: here is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+
+from .tor_playbooks import PROGRAMS, ROOT
+
+# Actions that ask no host.
+ON_THE_CONTROL_NODE = {
+    f"ansible.builtin.{name}" for name in ("assert", "add_host", "include_role", "validate_argument_spec")
+}
+
+
+def run(name: str, variables: dict[str, Any]) -> PlaybookRun:
+    """Run a playbook for a pod of which nothing is there."""
+    done = subprocess.run(
+        [
+            f"{PROGRAMS}/ansible-playbook",
+            "-i",
+            "inventories/sim_slurm",
+            f"playbooks/{name}.yml",
+            "-e",
+            json.dumps(variables),
+        ],
+        cwd=ROOT,
+        env={**os.environ, **JSON_OUTPUT},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return playbook_run(name, done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("playbook", ["slurm", "slurm_layout"])
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"slurm_vpod": "bob"}, "slurm_vpod has to name a vPOD of pods.yml, of which there are: jobs."),
+        ({"slurm_way": "magic"}, "value of slurm_way must be one of: mapping, static, reconfigurable, dynamic"),
+        ({"slurm_way": "static"}, "vpods.jobs.partitions: with slurm_way static jobs use those that are declared"),
+        ({"slurm_default_ipus": 128}, "slurm_default_ipus is 128; use 1 to 64"),
+        ({"slurm_cluster": {"partition": "ipu"}}, "slurm_cluster has no name; say what the new cluster is called"),
+    ],
+)
+def test_a_contradiction_is_told_before_a_host_is_asked(
+    playbook: str, variables: dict[str, Any], sentence: str
+) -> None:
+    ended = run(playbook, variables)
+    assert ended.code != 0
+    assert sentence in ended.messages
+    assert {result.get("action") for _, _, result in ended.tasks} <= ON_THE_CONTROL_NODE
+
+
+def test_to_remove_all_the_vpod_suffices() -> None:
+    ended = run("slurm_removed", {"slurm_vpod": "bob"})
+    assert "slurm_vpod has to name a vPOD of pods.yml, of which there are: jobs." in ended.messages
