@@ -99,7 +99,7 @@ REFUSED = {
     "static: no count": (STATIC, "--gres=vipu:4", "write --gres=vipu:4:1 for one of 4 IPUs"),
     "static: nothing": (STATIC, "--gres=vipu", "write --gres=vipu:IPUS:1"),
     "static: no such size": (STATIC, "--gres=vipu:8:1", "no partition of 8 IPUs here; use one of 4, 16"),
-    "static: too few nodes": (STATIC, "--gres=vipu:16:1 -N 1", "has 2 nodes, one for each GCD; use -N 2"),
+    "static: too few nodes": (STATIC, "--gres=vipu:16:1 -N 1", "are on 2 nodes; use -N 2"),
     "static: twice": (STATIC, "--gres=vipu:16:2", "has 2 nodes, and a job can have one such; write --gres=vipu:16:1"),
     "static: with another": (STATIC, "--gres=vipu:16:1,vipu:4:1", "is the only one of its job"),
     "static: a licence": (STATIC, "-L ipu:16", "ask for IPUs with --gres=vipu:IPUS:1"),

@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from podsim.floor.facts_file import sim_section
+from tests.integration.slurm.cluster import Slurm
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 from tests.quick_ansible import fixture
@@ -206,3 +207,16 @@ def pod(fresh_pod: Pod) -> Pod:
     run = fresh_pod.playbook("site")
     assert (run.code, run.messages) == (0, "")
     return fresh_pod
+
+
+@pytest.fixture(scope="module")
+def rest(slurm: Slurm) -> dict[str, Any]:
+    """What there is in a Slurm cluster without jobs."""
+    return slurm.left()
+
+
+@pytest.fixture
+def at_rest(slurm: Slurm, rest: dict[str, Any]) -> Iterator[None]:
+    """The test leaves nothing behind in it."""
+    yield
+    slurm.is_left_as(rest)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +41,6 @@ def slurm(pod: Any) -> Slurm:
     run = pod.playbook("slurm")
     assert (run.code, run.messages) == (0, "")
     return found
-
-
-@pytest.fixture(scope="module")
-def rest(slurm: Slurm) -> dict[str, Any]:
-    """What there is without jobs."""
-    return slurm.left()
-
-
-@pytest.fixture
-def at_rest(slurm: Slurm, rest: dict[str, Any]) -> Iterator[None]:
-    """The test leaves nothing behind."""
-    yield
-    slurm.is_left_as(rest)
 
 
 def test_again_nothing_changes(slurm: Slurm) -> None:

@@ -336,7 +336,7 @@ function ways.static(settings, job, place)
    if several and #asked > 1 then
       refuse("--gres=%s: a partition of several nodes is the only one of its job; ask for one size", GRES)
    elseif several and not fit_nodes(job, several) then
-      refuse("--gres=%s: this partition has %d nodes, one for each GCD; use -N %d, or leave it out",
+      refuse("--gres=%s: the GCDs of this partition are on %d nodes; use -N %d, or leave it out",
              GRES, several, several)
    end
    return ""

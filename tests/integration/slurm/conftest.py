@@ -74,16 +74,3 @@ def slurm(pod: Any) -> Slurm:
     found = Slurm(pod)
     found.prepare()
     return found
-
-
-@pytest.fixture(scope="module")
-def rest(slurm: Slurm) -> dict[str, Any]:
-    """What there is without jobs."""
-    return slurm.left()
-
-
-@pytest.fixture
-def at_rest(slurm: Slurm, rest: dict[str, Any]) -> Iterator[None]:
-    """The test leaves nothing behind."""
-    yield
-    slurm.is_left_as(rest)
