@@ -118,7 +118,7 @@ contract: setup ## The clients against the simulator, independent clients agains
 integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
-	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadgroup --no-loadscope-reorder tests/integration
+	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder tests/integration
 
 .PHONY: molecule
 molecule: setup ## Scenarios on the simulated pod
