@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,8 @@ def test_a_job_of_several_servers_gets_neighbours_that_v_ipu_allocates_as_one(sl
     slurm.release(busy)
     slurm.wait_for("RUNNING", another)
     assert machines_of(slurm, another) == [f"pod001-ipum{number}" for number in range(1, 9)]
+    for job in (large, another):
+        slurm.reports(job, WAY.servers)
     slurm.release(large, another)
     assert slurm.ends(busy, large, another) == ["COMPLETED"] * 3
 
@@ -173,6 +176,7 @@ def test_the_server_of_a_machine_that_is_excluded_takes_no_jobs_and_what_the_sit
     large = slurm.batch(WAY.spread)
     slurm.wait_for("RUNNING", large)
     assert machines_of(slurm, large)[0] == "pod001-ipum9"
+    slurm.reports(large, WAY.servers)
     slurm.release(large)
     repaired = slurm.pod.playbook("slurm")
     assert (repaired.code, repaired.messages, repaired.changed) == (0, "", run.changed)
@@ -192,3 +196,28 @@ def drained(slurm: Slurm, server: str) -> str:
 def test_how_many_ipus_are_possible_is_said(slurm: Slurm) -> None:
     assert "16 IPUs of each of its nodes" in slurm.refusal("sbatch --ipus=8 --wrap=true")
     assert "use -N 2" in slurm.refusal("sbatch --ipus=32 -N1 --wrap=true")
+
+
+@pytest.mark.usefixtures("at_rest")
+def test_another_mapping_waits_for_the_jobs_of_the_nodes(slurm: Slurm) -> None:
+    first, *others, last = slurm.servers
+    its_own = {
+        server: [f"pod001-ipum{MACHINES_OF_A_SERVER * number + each}" for each in range(1, MACHINES_OF_A_SERVER + 1)]
+        for number, server in enumerate(slurm.servers)
+    }
+    swapped = {**its_own, first: its_own[last], last: its_own[first]}
+    job = slurm.batch(f"{WAY.asks} -w {first}")
+    slurm.wait_for("RUNNING", job)
+    with ThreadPoolExecutor() as pool:
+        run = pool.submit(slurm.pod.playbook, "slurm_layout", "-e", json.dumps({"slurm_mapping": swapped}))
+        slurm.until(f"sinfo -h -n {first} -o %T | grep -q draining", "no server is drained")
+        later = slurm.batch(f"{WAY.asks} -w {first}")
+        assert machines_of(slurm, job) == its_own[first]
+        slurm.release(job)
+        assert (run.result().code, run.result().messages) == (0, "")
+    slurm.wait_for("RUNNING", later)
+    assert machines_of(slurm, later) == its_own[last]
+    events.has_its_ipus(slurm, WAY, later)
+    assert slurm.root(f"sinfo -h -N -n {','.join(others)} -o %T").split() == ["idle"] * len(others)
+    slurm.release(later)
+    assert slurm.ends(job, later) == ["COMPLETED"] * 2
