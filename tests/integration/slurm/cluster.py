@@ -157,7 +157,7 @@ class Slurm:
         return Job(int(self.root(f"squeue -h -a -t all -n {name} -o %A")), output, process)
 
     def release(self, *jobs: Job) -> None:
-        """Tell programs that hold their job, and have begun to (see to it where they are several), that they may end."""
+        """Tell programs that hold their job that they may end; of several tasks, all have to hold it already."""
         for job in jobs:
             host = CONTROLLER if job.process else self._batch_host(job)
             self.until(f"grep -q {REPORT} {job.output}", f"job {job.id} has not said anything", host)
