@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.integration.slurm import events
-from tests.integration.slurm.cluster import CONTROLLER, Slurm
+from tests.integration.slurm.cluster import CONTROLLER, FOLDER, Slurm
 from tests.integration.slurm.test_4_static import PARTITIONS, WAY
 
 SLURM_CONF = """\
@@ -105,9 +105,10 @@ def theirs(declared: Any, slurm: Slurm) -> dict[str, str]:
     nothing_of_ours_is_left(slurm)
     write(slurm, SLURM_CONF)
     for host in (CONTROLLER, *slurm.servers):
+        # Its jobs have the same numbers again, so that nothing printed by others may be left.
         slurm.root(
             f"mkdir -p /etc/slurm/site; printf %s {shlex.quote(HOOK)} >/etc/slurm/site/hook; "
-            "chmod 755 /etc/slurm/site/hook; systemctl stop slurmctld slurmd; "
+            f"chmod 755 /etc/slurm/site/hook; systemctl stop slurmctld slurmd; find {FOLDER} -mindepth 1 -delete; "
             "install -d -o slurm /var/lib/slurm/theirs /var/lib/slurm/slurmd /var/log/slurm",
             host,
         )
