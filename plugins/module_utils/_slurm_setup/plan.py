@@ -9,7 +9,6 @@ from typing import Any, Dict, Mapping, Sequence
 
 from .._declaration.declaration import parse_declaration
 from .._desired.controllers import user_end_point
-from .._plan.converge import Refused
 from .._pod.devices import devices_of
 from .._pod.model import Declaration
 from .._pod.wording import spans
