@@ -222,7 +222,8 @@ def pod(fresh_pod: Pod) -> Pod:
 
 @pytest.fixture(scope="module")
 def rest(slurm: Slurm) -> dict[str, Any]:
-    """What there is in a Slurm cluster without jobs."""
+    """What there is in a Slurm cluster whose servers are idle, all of them: one that was resumed soon is."""
+    slurm.until('[ "$(sinfo -h -N -o %T | sort -u)" = idle ]', "not all servers are idle")
     return slurm.left()
 
 
