@@ -81,9 +81,9 @@ class Row:
         self._servers = servers
 
     def ours(self, **play: Any) -> list[dict[str, Any]]:
-        """The phase of site.yml; with other keywords of its play where some are given."""
+        """The phase of site.yml, for these servers; with other keywords of its play where some are given."""
         (phase,) = yaml.safe_load(PHASE.read_text())
-        return [{**phase, **play}]
+        return [{**phase, "hosts": "poplar_servers", **play}]
 
     def theirs(self) -> list[dict[str, Any]]:
         """The playbook of single settings."""
@@ -110,7 +110,7 @@ class Row:
         start = time.monotonic()
         output = end_of(begin_play(self._folder / "play", self._servers, plays, **self.variables()))
         taken = time.monotonic() - start
-        for sums in output["stats"].values():
+        for sums in (output["stats"][server.name] for server in self._servers):
             if sums["failures"] or sums["unreachable"] or bool(sums["changed"]) != changes:
                 raise RuntimeError(f"the playbook did not do what it was to do:\n{json.dumps(output['stats'])}")
         return taken, output
