@@ -61,6 +61,8 @@ def test_a_contradiction_is_told_before_a_host_is_asked(
     assert {result.get("action") for _, _, result in ended.tasks} <= ON_THE_CONTROL_NODE
 
 
-def test_to_remove_all_the_vpod_suffices() -> None:
+def test_before_a_removal_a_vpod_that_is_not_declared_is_told_in_the_same_way() -> None:
     ended = run("slurm_removed", {"slurm_vpod": "bob"})
+    assert ended.code != 0
     assert "slurm_vpod has to name a vPOD of pods.yml, of which there are: jobs." in ended.messages
+    assert {result.get("action") for _, _, result in ended.tasks} <= ON_THE_CONTROL_NODE

@@ -222,7 +222,7 @@ def pod(fresh_pod: Pod) -> Pod:
 
 @pytest.fixture(scope="module")
 def rest(slurm: Slurm) -> dict[str, Any]:
-    """What there is in a Slurm cluster whose servers are idle, all of them: one that was resumed soon is."""
+    """What there is in a Slurm cluster whose servers are all idle; one that was just resumed takes a moment."""
     slurm.until('[ "$(sinfo -h -N -o %T | sort -u)" = idle ]', "not all servers are idle")
     return slurm.left()
 
