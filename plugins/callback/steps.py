@@ -32,7 +32,7 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.ipu.pod.plugins.module_utils._review.recorded import Task, looked_at, recorded_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.recorded import Task, looked_at, recorded_steps
 
 # What ansible.builtin.command says of it.
 KEPT_FROM_RUNNING = "Command would have run"

@@ -11,13 +11,13 @@ from typing import Any
 import yaml
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption import switches
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import adopted
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.fleet import adopted_fleet
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._review.findings import Gathered, findings
-from ansible_collections.ipu.pod.plugins.module_utils._review.gathered import reading_from
-from ansible_collections.ipu.pod.plugins.module_utils._review.pods_yml import COMMENTS, ordered
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption import switches
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.fleet import adopted_fleet
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.findings import Gathered, findings
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.gathered import reading_from
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.pods_yml import COMMENTS, ordered
 
 WIDTH = 118
 # Group to what gather.yml registers at its hosts.

@@ -9,10 +9,10 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._placement.capacity import capacity
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._review.capacity_table import capacity_table_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.capacity import capacity
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.capacity_table import capacity_table_of
 
 
 def capacity_of(declaration: Any, allocations: Any, ipus: Any = 0, cluster: str = "") -> dict[str, Any]:

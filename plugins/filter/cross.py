@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._cross.check import declared_mismatches, seen_mismatches
-from ansible_collections.ipu.pod.plugins.module_utils._cross.claims import Claim
-from ansible_collections.ipu.pod.plugins.module_utils._cross.server import SeenServer, Server, Switch
+from ansible_collections.ipu.pod.plugins.plugin_utils._cross.check import declared_mismatches, seen_mismatches
+from ansible_collections.ipu.pod.plugins.plugin_utils._cross.claims import Claim
+from ansible_collections.ipu.pod.plugins.plugin_utils._cross.server import SeenServer, Server, Switch
 
 ADDRESSES = ("rnic_address", "management_address", "bmc_address", "gateway_address")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import undamaged, unmade_clusters
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place, unknown_places
-from ansible_collections.ipu.pod.plugins.module_utils._pod.keepers import keepers
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import undamaged, unmade_clusters
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place, unknown_places
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 
 def desired_of(declaration: Any, allocations: Any, guess: bool = False) -> Any:

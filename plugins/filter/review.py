@@ -10,31 +10,31 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import undamaged
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._review.drift import drift_markdown, drift_report, drift_table
-from ansible_collections.ipu.pod.plugins.module_utils._review.ignore_rules import parse_rules
-from ansible_collections.ipu.pod.plugins.module_utils._review.junit import junit_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.markdown import markdown_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.moved import moved, not_carried_out
-from ansible_collections.ipu.pod.plugins.module_utils._review.not_ours import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import undamaged
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import Placement, place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.drift import drift_markdown, drift_report, drift_table
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.ignore_rules import parse_rules
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.junit import junit_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.markdown import markdown_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved, not_carried_out
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.not_ours import (
     not_ours_on_controllers,
     not_ours_on_switches,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._review.page import page_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import (
     guessed_places,
     parse_plan,
     plan_document,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.table import table_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.vpod_table import vpod_table
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack import rack_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.table import table_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.vpod_table import vpod_table
 
 
 def plan_document_of(

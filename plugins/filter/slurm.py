@@ -11,12 +11,12 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.plan import slurm_plan
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.settings import slurm_settings
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.vipu_config import administrator
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.plan import slurm_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.settings import slurm_settings
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.vipu_config import administrator
 
 
 @contextmanager

@@ -10,22 +10,22 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._desired.tenant_vlans import without_former_vlans
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place, unknown_places
-from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration, Vpod
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
-from ansible_collections.ipu.pod.plugins.module_utils._vpods.changes import vpod_changes
-from ansible_collections.ipu.pod.plugins.module_utils._vpods.devices import of_vpods, only_declared
-from ansible_collections.ipu.pod.plugins.module_utils._vpods.interruptions import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.tenant_vlans import without_former_vlans
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place, unknown_places
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration, Vpod
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.changes import vpod_changes
+from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.devices import of_vpods, only_declared
+from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.interruptions import (
     Interruption,
     interruptions,
     refusals,
     strays,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._vpods.lowering import lowering, raised, settled_servers
+from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.lowering import lowering, raised, settled_servers
 
 
 def vpod_plan(declaration: Any, held: Any, seen: Any, only: Any = None, told: Any = ()) -> dict[str, Any]:

@@ -135,18 +135,18 @@ from typing import Any
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import (
     FOR_THE_SIMULATOR,
     parse_declaration,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._pod.hosts import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import (
     CONTROLLERS,
     EVERYTHING,
     groups,
     host_variables,
     pod_groups,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 
 class InventoryModule(BaseInventoryPlugin):

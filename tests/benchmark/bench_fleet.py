@@ -28,22 +28,8 @@ sys.path.insert(0, str(ROOT))
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
 from ansible_collections.ipu.pod.plugins.filter.adoption import pods_yml
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.fleet import FleetAdoption, adopted_fleet
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, Step
-from ansible_collections.ipu.pod.plugins.module_utils._review.findings import Gathered, findings
-from ansible_collections.ipu.pod.plugins.module_utils._review.not_ours import (
-    not_ours_on_controllers,
-    not_ours_on_switches,
-)
-from ansible_collections.ipu.pod.plugins.module_utils._review.page import page_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document import plan_document
-from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.recorded import Task, recorded_steps
-from ansible_collections.ipu.pod.plugins.module_utils._review.table import table_of
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
@@ -62,6 +48,20 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import planner
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.fleet import FleetAdoption, adopted_fleet
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.findings import Gathered, findings
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.not_ours import (
+    not_ours_on_controllers,
+    not_ours_on_switches,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import plan_document
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack import rack_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.recorded import Task, recorded_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.table import table_of
 from tests.benchmark import fleet_files
 from tests.benchmark.fleet_files import CONTROLLER, DEVICES, Things
 

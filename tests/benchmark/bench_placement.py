@@ -21,9 +21,9 @@ sys.path.insert(0, str(ROOT))
 
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import Placement, place
-from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import Placement, place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 
 VPODS, PODS = 1000, 256
 # Over and over; a thousand of them need 16000 of the 16384 IPUs.

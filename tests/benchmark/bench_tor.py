@@ -31,7 +31,7 @@ USER, PASSWORD = "admin", "podsim"
 
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import REFERENCE
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 
 TENANT, STORAGE = 101, 300
 MACHINES, SERVERS, UPLINKS = range(9, 25), range(25, 33), range(1, 5)

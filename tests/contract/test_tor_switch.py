@@ -24,8 +24,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks
 from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import confirm_if_right
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import Pending
-from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import REFERENCE
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import CommandRefused, commit_with_timer
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 
 PODSIM = Path(sys.executable).parent / "podsim"
 SECRET = base64.b64encode(b"admin:s3cret").decode()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import REFERENCE
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from tests.loopback import free_port
 
 from .tor_playbooks import Tor, running_tor

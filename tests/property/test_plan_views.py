@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._review.markdown import markdown_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.page import page_of
-from ansible_collections.ipu.pod.plugins.module_utils._review.wording import RISKS
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.markdown import markdown_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.wording import RISKS
 from tests.unit.review.reviewed_pod import HOSTILE, plan, rack, step
 from tests.unit.review.test_page import Page
 

@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.fleet import adopted_fleet
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
-from ansible_collections.ipu.pod.plugins.module_utils._pod.devices import devices_of
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.fleet import adopted_fleet
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.devices import devices_of
 from tests.unit.rnic.runs import changed, client_of, server_with
 from tests.unit.rnic.tiny_server import Nic, TinyServer
 

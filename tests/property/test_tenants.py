@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.module_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import vlan_ids
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 
 HOST = "ctrl"
 SERVERS = [f"p-poplar{n}" for n in range(1, 5)]

@@ -9,14 +9,14 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.switches import adopted
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.switches import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 
 DOCUMENT: dict[str, Any] = {
     "schema": 1,

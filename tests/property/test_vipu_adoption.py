@@ -10,16 +10,16 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import ControllerAdoption, adopted
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, predict
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, PARTITION, USER, empty_state, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import Rules
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import ControllerAdoption, adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 HOST = "ctrl001"
 PODS = {

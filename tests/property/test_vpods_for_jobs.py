@@ -12,12 +12,12 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan, vpod_refusals
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import adopted
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION, USER
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from tests.property import test_placement as places
 from tests.property import test_vipu_adoption as adoption
 from tests.property.test_vpod_life import HOST, World, document, entry

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import roce
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import roce
 
 PORTS = [f"Ethernet{number}/1" for number in range(9, 14)]
 CHANNELS = ["Port-Channel7", "Port-Channel8"]

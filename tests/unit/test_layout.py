@@ -22,7 +22,7 @@ PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
 SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
 # These parts decide and never do.
 PURE = ("_pod", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_cross", "_review")
-PURE_FILES = sorted(path for part in PURE for path in (PLUGINS / "module_utils" / part).rglob("*.py"))
+PURE_FILES = sorted(path for part in PURE for path in PLUGINS.glob(f"*_utils/{part}/**/*.py"))
 IMPURE = {"ansible", "asyncio", "http", "os", "pathlib", "requests", "shutil", "socket", "subprocess", "urllib"}
 
 
@@ -130,7 +130,7 @@ def test_pure_parts_know_no_ansible_and_do_no_io(path: Path) -> None:
 
 
 def siblings(package: Path) -> set[str]:
-    """Return the other packages of module_utils that a package of it imports."""
+    """Return the other packages of its folder that a package imports."""
     return {
         (node.module or "").partition(".")[0]
         for path in package.glob("*.py")
@@ -139,8 +139,14 @@ def siblings(package: Path) -> set[str]:
     }
 
 
-def test_packages_depend_one_way() -> None:
-    packages = [path for path in (PLUGINS / "module_utils").iterdir() if (path / "__init__.py").exists()]
+@pytest.mark.parametrize("path", sorted((PLUGINS / "module_utils").rglob("*.py")), ids=name)
+def test_devices_get_nothing_of_the_control_node(path: Path) -> None:
+    assert "plugin_utils" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", ["module_utils", "plugin_utils"])
+def test_packages_depend_one_way(folder: str) -> None:
+    packages = [path for path in (PLUGINS / folder).iterdir() if (path / "__init__.py").exists()]
     # Raises CycleError, which names the packages of a circle.
     order = list(TopologicalSorter({package.name: siblings(package) for package in packages}).static_order())
     assert set(order) == {package.name for package in packages}

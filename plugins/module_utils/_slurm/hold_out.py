@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Iterator, Sequence, Tuple
 
 from .._plan.steps import State
-from .._pod.sizes import IPUS_PER_MACHINE
 from .._vipu.cli import Controller
 from .._vipu.entities import AGENT, ALLOCATION, PARTITION
+from .._vipu.sizes import IPUS_PER_MACHINE
 from . import dynamic, mapping
 from .names import folded
 from .settings import DYNAMIC, MAPPING, STATIC, Settings

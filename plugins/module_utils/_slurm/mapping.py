@@ -10,9 +10,9 @@ from typing import Sequence
 
 from .._plan.converge import DeviceError
 from .._plan.steps import Fields
-from .._pod.sizes import IPUS_PER_MACHINE
 from .._vipu.cli import Controller
 from .._vipu.entities import ALLOCATION, PARTITION, USER
+from .._vipu.sizes import IPUS_PER_MACHINE
 from .entities import make, remove
 from .job import Job
 from .note import ACCESS, IPUS, Note

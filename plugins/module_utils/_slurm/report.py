@@ -11,9 +11,9 @@ from typing import Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 from .._plan.converge import DeviceError
 from .._plan.steps import State
-from .._pod.sizes import IPUS_PER_ILD, IPUS_PER_MACHINE, is_partition_size
 from .._vipu.cli import Controller, NotDone
 from .._vipu.entities import ACTIVE, AGENT, PARTITION
+from .._vipu.sizes import IPUS_PER_ILD, IPUS_PER_MACHINE, is_partition_size
 from .hold_out import KINDS, UP, machines_away, machines_of, partitions_away
 from .job import Job
 from .names import folded

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from .._plan.steps import Fields
-from .._pod.sizes import IPUS_PER_ILD, partition_findings, replica_findings
+from .._vipu.sizes import IPUS_PER_ILD, partition_findings, replica_findings
 from .job import Job
 from .note import GCDS, IPUS, REPLICAS, Note, number
 

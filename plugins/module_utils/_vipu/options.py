@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Sequence
 
-from .._pod.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .connection import CONNECTION_OPTIONS, WAIT_TIMEOUT
 from .declared import Declared, Policy, Purge
 from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
+from .interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from .rules import Rules
 
 Spec = Dict[str, Any]

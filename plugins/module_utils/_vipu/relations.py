@@ -11,8 +11,8 @@ from collections import defaultdict
 from typing import Any, Iterator, Mapping
 
 from .._plan.steps import Fields, State
-from .._pod.sizes import IPUS_PER_MACHINE
 from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, plural, referred
+from .sizes import IPUS_PER_MACHINE
 
 Created = Mapping[str, Mapping[str, Fields]]
 

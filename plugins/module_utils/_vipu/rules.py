@@ -12,9 +12,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from .._pod import sizes
-from .._pod.interconnect import sync_findings
+from . import sizes
 from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER
+from .interconnect import sync_findings
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE

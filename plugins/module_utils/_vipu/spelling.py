@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping
 
 from .._plan.steps import Fields
-from .._pod.sizes import IPUS_PER_MACHINE
 from .dialect import (
     COMMANDS,
     COMMAS,
@@ -29,6 +28,7 @@ from .dialect import (
     Shape,
 )
 from .entities import ALLOCATION
+from .sizes import IPUS_PER_MACHINE
 
 WRITTEN: dict[str, Callable[[str, Any], list[str]]] = {
     TEXT: lambda flag, value: [flag, str(value)],

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.controllers import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import adopted
 
 MACHINES = {n: [f"p{n}-ipum{k}" for k in range(1, 17)] for n in (1, 2)}
 DOCUMENT: dict[str, Any] = {

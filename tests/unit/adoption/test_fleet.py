@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.fleet import adopted_fleet
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.fleet import adopted_fleet
 
 SWAPPED = {"p-ipum3": {"switch_port": "Ethernet12/1"}, "p-ipum4": {"switch_port": "Ethernet11/1"}}
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._adoption.switches import adopted
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.switches import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 
 Ports = dict[int, str]
 

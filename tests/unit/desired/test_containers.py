@@ -14,10 +14,10 @@ import pytest
 import yaml
 from jinja2 import Environment, StrictUndefined
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "vpod"
 SERVERS = [f"p-poplar{n}" for n in range(1, 5)]

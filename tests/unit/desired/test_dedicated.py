@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 HOST = "p-poplar1"
 ALICE = {

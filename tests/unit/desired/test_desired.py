@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 
 
 def document(**vpods: Any) -> dict[str, Any]:

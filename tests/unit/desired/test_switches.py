@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 
 VLANS = {"storage": 300, "quarantine": 999}
 ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "vni": 10101, "poplar_servers": ["p-poplar2"]}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.filter.pods import problems_of, unmade_clusters_of
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import degraded
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import Placement, place
-from ansible_collections.ipu.pod.plugins.module_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import degraded
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import Placement, place
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 HOST = "v"
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._desired.degraded import degraded
-from ansible_collections.ipu.pod.plugins.module_utils._desired.desired import desired
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place, unknown_places
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import degraded
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place, unknown_places
 from tests.unit.placement.test_capacity import answer, lines
 from tests.unit.placement.test_placement import HOST, document, machines, placed, refused
 

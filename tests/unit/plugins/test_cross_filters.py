@@ -10,8 +10,8 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.filter.cross import declared_mismatches_of, seen_mismatches_of
 from ansible_collections.ipu.pod.plugins.filter.pods import desired_of
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._pod.hosts import groups, host_variables
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import groups, host_variables
 
 DOCUMENT = {
     "schema": 1,

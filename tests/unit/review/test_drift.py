@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._review.drift import drift_markdown, drift_report, drift_table
-from ansible_collections.ipu.pod.plugins.module_utils._review.ignore_rules import parse_rules
-from ansible_collections.ipu.pod.plugins.module_utils._review.junit import junit_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.drift import drift_markdown, drift_report, drift_table
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.ignore_rules import parse_rules
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.junit import junit_of
 from tests.unit.review.reviewed_pod import HOSTILE, plan, step
 
 TODAY = "2026-11-21"

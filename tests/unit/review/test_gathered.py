@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.ipu.pod.plugins.filter.adoption import findings_markdown, host_vars, pods_yml
-from ansible_collections.ipu.pod.plugins.module_utils._review.gathered import reading_from
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.gathered import reading_from
 
 LOST = {"unreachable": True, "msg": "Connection\n timed out"}
 NETWORK = {"gathered": [], "lasting": []}

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._review.page import page_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
 from tests.unit.review.reviewed_pod import HOSTILE, plan, rack, step
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._review.affected import Tenants
-from ansible_collections.ipu.pod.plugins.module_utils._review.moved import moved, not_carried_out
-from ansible_collections.ipu.pod.plugins.module_utils._review.plan_document import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.affected import Tenants
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved, not_carried_out
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import (
     guessed_places,
     parse_plan,
     plan_document,

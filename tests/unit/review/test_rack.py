@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.module_utils._review.rack import rack_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack import rack_of
 from tests.unit.review.reviewed_pod import declared, rack
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._review.recorded import Task, looked_at, recorded_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.recorded import Task, looked_at, recorded_steps
 
 MTU = {"action": "update", "kind": "port", "name": "Et9/1", "reason": "mtu is 1500, wanted 9214", "risk": "disruptive"}
 PORTS = {

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._review.table import table_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.table import table_of
 from tests.unit.review.reviewed_pod import plan, step
 
 

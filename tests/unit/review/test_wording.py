@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._review.wording import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.wording import (
     Difference,
     affected_text,
     differences_of,

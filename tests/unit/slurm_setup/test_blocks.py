@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.blocks import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.blocks import (
     are_other,
     constraints_of,
     features_of,

@@ -13,9 +13,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._tor.commands import commands_for, render
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
 from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
-from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import roce
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import PORT_DEFAULTS
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import roce
 
 RUNNING = parse("""\
 vlan 100

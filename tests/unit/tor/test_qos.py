@@ -12,8 +12,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._tor.commands import commands_for, render
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
 from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
-from ansible_collections.ipu.pod.plugins.module_utils._tor.roce import REFERENCE, roce
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE, roce
 
 EMPTY = parse("interface Ethernet9/1\n!\nend\n")
 WATCHED = parse("""\

@@ -11,7 +11,6 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step
-from ansible_collections.ipu.pod.plugins.module_utils._pod.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import dialect, messages
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
@@ -22,6 +21,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
     PARTITION,
     USER,
 )
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.spelling import (
     create_arguments,
     create_request,

@@ -1,0 +1,63 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pods.yml that grows by what is found, and never says what would be refused. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._declaration.declaration import parse_declaration
+from .._pod.parts import Vlans
+from .._pod.schema import DeclarationError
+from .._pod.switches import EXTERNAL
+
+Document = dict[str, Any]
+Path = tuple[str, ...]
+
+EXTERNAL_PORT = {"owner": EXTERNAL}
+
+
+@dataclass
+class Adoption:
+    """What was found.
+
+    Args:
+        document: the pods.yml, or a part of it that can be looked at alone.
+        reasons: what is not in it, and why, one sentence each.
+        elsewhere: VLANs of other parts, which this one must not give to somebody else.
+    """
+
+    document: Document
+    reasons: list[str] = field(default_factory=list)
+    elsewhere: Vlans = field(default_factory=Vlans)
+
+    def take(self, path: Path, words: Mapping[str, Any]) -> bool:
+        """Say this under a key path, unless pods.yml would be refused."""
+        document = with_words(self.document, path, words)
+        if is_refused(document) or Vlans.of(document).clash_with(self.elsewhere):
+            return False
+        self.document = document
+        return True
+
+
+def with_words(document: Any, path: Path, words: Mapping[str, Any]) -> Any:
+    """The document with some words more under a key path; an external port loses its others."""
+    if not path:
+        return dict(words) if words == EXTERNAL_PORT else {**document, **words}
+    return {**document, path[0]: with_words(document.get(path[0], {}), path[1:], words)}
+
+
+def is_refused(document: Document) -> bool:
+    """Whether this is no pods.yml."""
+    return bool(refusal(document))
+
+
+def refusal(document: Document) -> str:
+    """Why this is no pods.yml; empty for a good one."""
+    try:
+        parse_declaration(document)
+    except DeclarationError as error:
+        return "; ".join(error.problems)
+    return ""

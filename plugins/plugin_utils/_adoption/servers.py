@@ -1,0 +1,246 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what Poplar servers are to the pods.yml that keeps them so. Pure, and linear in the number of servers.
+
+pods.yml has words for one plain NIC in each server: its name, its address, its MTU. What is beside it (VLANs, virtual
+functions, the NIC's other port) is not declared and so left alone. A server whose RNIC is something else, or would not
+come back after a restart, is left alone as a whole.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import NIC
+
+from .._declaration.consistency import ADDRESS_FACTS
+from .._declaration.declaration import parse_declaration
+from .._pod.addressing import FIRST_POPLAR_SERVER, RNIC_PREFIX
+from .._pod.addressing import address as derived_address
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
+from .._pod.model import Pod
+from .._pod.parts import parts_of
+from .._pod.schema import DeclarationError
+from .adoption import Adoption, Document, is_refused
+
+# Host name of a server to what was read there: ``gathered`` and ``lasting`` of rnic_network.
+Gathered = Mapping[str, Mapping[str, Any]]
+Words = dict[str, Any]
+
+DEFAULT_INTERFACE = "ens2f0"
+# The kernel's own for Ethernet, for which nobody has asked.
+USUAL_MTU = 1500
+# The overrides of a server that are read; the others are kept.
+READ = ("rnic_interface", "rnic_address", "rnic_prefix", "rnic_mtu")
+
+
+@dataclass(frozen=True)
+class ServerAdoption:
+    """What was found.
+
+    Args:
+        document: the pods.yml.
+        left: the servers whose interfaces are left alone as a whole.
+        reasons: why, one sentence each.
+    """
+
+    document: Document
+    left: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+def adopted(document: Document, gathered: Gathered) -> ServerAdoption:
+    """The pods.yml that keeps names and addresses of RNICs as they are; of their MTUs it says nothing.
+
+    Args:
+        document: a pods.yml. What it says of the RNICs of these servers is replaced by what is there.
+        gathered: what was read.
+
+    Raises:
+        DeclarationError: the document is wrong, or declares no such server.
+    """
+    declaration = parse_declaration(document)
+    devices = devices_of(declaration)
+    unknown = [host for host in gathered if host not in devices or devices[host].kind != POPLAR_SERVER]
+    if unknown:
+        raise DeclarationError([f"pods: none has a Poplar server {unknown[0]}; declare its pod, or its name in names"])
+    taken = _addresses_of_others(devices.values(), gathered)
+    result = ServerAdoption({**document, "pods": dict(document["pods"])})
+    for pod in declaration.pods.values():
+        if any(_is_server(device) and device.name in gathered for device in devices_of_pod(pod)):
+            words = _PodWords(pod, document["pods"][pod.name], gathered, taken)
+            result.document["pods"][pod.name] = words.said()
+            result.left.extend(words.obstacles)
+            result.reasons.extend(
+                f"{host}: its RNIC is left alone, because {why}" for host, why in words.obstacles.items()
+            )
+    if is_refused(result.document):
+        return ServerAdoption(document, list(gathered), ["pods.yml has no words for RNICs that contradict each other"])
+    return result
+
+
+def with_mtus(found: ServerAdoption, gathered: Gathered) -> ServerAdoption:
+    """The same with the MTUs of the RNICs, which have to fit the ports in the document."""
+    declaration = parse_declaration(found.document)
+    document = {**found.document, "pods": dict(found.document["pods"])}
+    result = replace(found, document=document, left=list(found.left), reasons=list(found.reasons))
+    for part in parts_of(found.document, declaration):
+        adoption = Adoption(part)
+        for name in part["pods"]:
+            servers = [device for device in devices_of_pod(declaration.pods[name]) if _is_server(device)]
+            mtus = {each.name: _mtu(each, gathered) for each in servers if _is_ours(each, gathered, found.left)}
+            left = _take_mtus(adoption, name, mtus)
+            result.left.extend(left)
+            result.reasons.extend(
+                f"{host}: its RNIC is left alone, because its MTU {mtus[host]} does not fit its port" for host in left
+            )
+        result.document["pods"].update(adoption.document["pods"])
+    return result
+
+
+def main_interface(server: Device, interfaces: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The interface that pods.yml means by a server's RNIC; None if that cannot be told.
+
+    Args:
+        server: with the facts that pods.yml gives it.
+        interfaces: as rnic_network gathers them.
+    """
+    mac, address = server.facts.get("rnic_mac"), server.facts["rnic_address"]
+    tests = (
+        [each for each in interfaces if mac and each.get("mac") == mac.lower() and each["type"] == NIC],
+        [each for each in interfaces if address in [str(one.ip) for one in _addresses(each)]],
+        [each for each in interfaces if each["name"] == server.facts["rnic_interface"]],
+        [each for each in interfaces if _addresses(each)],
+    )
+    return next((found[0] for found in tests if len(found) == 1), None)
+
+
+class _PodWords:
+    """What is said of the servers of one pod: what they have in common once, exceptions by name.
+
+    ``obstacles`` maps servers to why pods.yml cannot say what their RNIC is.
+    """
+
+    def __init__(self, pod: Pod, words: Document, gathered: Gathered, taken: dict[str, str]) -> None:
+        self._pod = pod
+        self._words = words
+        self._gathered = gathered
+        self._taken = taken
+        self._servers = [device for device in devices_of_pod(pod) if _is_server(device)]
+        self._machines = [device.facts["rnic_address"] for device in devices_of_pod(pod) if device.kind == IPU_MACHINE]
+        self.obstacles: dict[str, str] = {}
+
+    def said(self) -> Document:
+        """The words of the pod."""
+        mains = {
+            server.name: main_interface(server, self._gathered[server.name]["gathered"])
+            for server in self._servers
+            if server.name in self._gathered
+        }
+        names = {server.name: _label(server, mains.get(server.name)) for server in self._servers}
+        common = Counter(names.values()).most_common(1)[0][0]
+        overrides = dict(self._words.get("overrides", {}))
+        for server in self._servers:
+            earlier = overrides.pop(server.name, {})
+            own = {key: value for key, value in earlier.items() if key != "rnic_interface"}
+            if server.name in mains:
+                own = {key: value for key, value in own.items() if key not in READ}
+                own.update(self._address_words(server, mains[server.name]))
+            if names[server.name] != common:
+                own["rnic_interface"] = names[server.name]
+            if own:
+                overrides[server.name] = own
+        rnic = {key: value for key, value in self._words.get("rnic", {}).items() if key not in ("interface", "mtu")}
+        if common != DEFAULT_INTERFACE:
+            rnic = {"interface": common, **rnic}
+        rest = {key: value for key, value in self._words.items() if key not in ("rnic", "overrides")}
+        return {**rest, **({"rnic": rnic} if rnic else {}), **({"overrides": overrides} if overrides else {})}
+
+    def _address_words(self, server: Device, main: Mapping[str, Any] | None) -> Words:
+        """What the address says beside the derived one; nothing where the RNIC has no words."""
+        obstacle = self._obstacle(server, main)
+        if obstacle or main is None:
+            self.obstacles[server.name] = obstacle
+            return {}
+        (address,) = _addresses(main)
+        self._taken[str(address.ip)] = server.name
+        number = FIRST_POPLAR_SERVER - 1 + server.number
+        words: Words = {}
+        if str(address.ip) != derived_address(self._pod.addressing, "rnic", self._pod.lrack, number):
+            words["rnic_address"] = str(address.ip)
+        if address.network.prefixlen != RNIC_PREFIX[self._pod.addressing]:
+            words["rnic_prefix"] = address.network.prefixlen
+        return words
+
+    def _obstacle(self, server: Device, main: Mapping[str, Any] | None) -> str:
+        """Why pods.yml cannot say what a server's RNIC is; empty if it can."""
+        if main is None:
+            return "which of its interfaces that is cannot be told; name it in rnic.interface"
+        name, addresses = main["name"], _addresses(main)
+        if main["type"] != NIC or "addresses" not in main:
+            return f"{name} is a {main['type'] if main['type'] != NIC else 'port of a bond'}"
+        if len(addresses) != 1 or addresses[0].version != 4:
+            return f"pods.yml has words for one IPv4 address, and {name} has {', '.join(map(str, addresses)) or 'none'}"
+        if name not in self._gathered[server.name]["lasting"]:
+            return f"no file brings the settings of {name} back after a restart"
+        return self._obstacle_of_address(addresses[0])
+
+    def _obstacle_of_address(self, address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
+        if str(address.ip) in self._taken:
+            return f"its address {address.ip} is also that of {self._taken[str(address.ip)]}"
+        if any(ipaddress.ip_address(each) not in address.network for each in self._machines):
+            return f"not all IPU-Machines of {self._pod.name} are in the subnet of its address {address}"
+        return ""
+
+
+def _label(server: Device, main: Mapping[str, Any] | None) -> str:
+    """The interface's name in pods.yml; beside a MAC address it is only a label."""
+    declared: str = server.facts["rnic_interface"]
+    return declared if main is None or server.facts.get("rnic_mac") else str(main["name"])
+
+
+def _take_mtus(adoption: Adoption, pod: str, mtus: Mapping[str, int | None]) -> list[str]:
+    """Say the MTU that most servers have, and the others'; the servers for which that cannot be."""
+    if not mtus:
+        return []
+    common = Counter(mtus.values()).most_common(1)[0][0]
+    if common in (None, USUAL_MTU) or not adoption.take(("pods", pod, "rnic"), {"mtu": common}):
+        common = None
+    left = []
+    for name, mtu in mtus.items():
+        is_said = mtu == common or (common is None and mtu in (None, USUAL_MTU))
+        if not is_said and not adoption.take(("pods", pod, "overrides", name), {"rnic_mtu": mtu}) and common:
+            left.append(name)
+    return left
+
+
+def _mtu(server: Device, gathered: Gathered) -> int | None:
+    """The MTU of a server's RNIC; a port of a bond has none of its own."""
+    main = main_interface(server, gathered[server.name]["gathered"])
+    return main.get("mtu") if main else None
+
+
+def _is_ours(server: Device, gathered: Gathered, left: Sequence[str]) -> bool:
+    return server.name in gathered and server.name not in left
+
+
+def _is_server(device: Device) -> bool:
+    return device.kind == POPLAR_SERVER
+
+
+def _addresses(interface: Mapping[str, Any]) -> list[Any]:
+    return [ipaddress.ip_interface(address) for address in interface.get("addresses", [])]
+
+
+def _addresses_of_others(devices: Iterable[Device], gathered: Gathered) -> dict[str, str]:
+    """Every address that pods.yml gives to a device, but those of RNICs that are read now."""
+    return {
+        device.facts[fact]: device.name
+        for device in devices
+        for fact in ADDRESS_FACTS
+        if fact in device.facts and not (fact == "rnic_address" and device.name in gathered)
+    }

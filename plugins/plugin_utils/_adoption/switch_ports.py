@@ -1,0 +1,90 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What pods.yml has to say of one port so that it stays as it is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import FROM_CHANNEL, PORT_DEFAULTS
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, TRUNK, vlan_ids, vlan_ranges
+
+from .._pod.schema import Problems
+from .._pod.switches import SETTINGS
+
+Fields = Mapping[str, Any]
+Words = dict[str, Any]
+
+VLAN_FIELDS = {ACCESS: ("vlan",), TRUNK: ("native_vlan", "allowed_vlans")}
+
+
+def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Words:
+    """The words that make of what is derived what is there. What pods.yml has no words for is left out.
+
+    Args:
+        fields: what the port is.
+        derived: what it would be if nothing were said; what is missing or None is EOS's default on a new switch.
+        names: VLAN ID to the name of the VLAN in pods.yml.
+    """
+    words: Words = {}
+    for name in _told(fields):
+        value, otherwise = fields[name], _otherwise(name, derived)
+        if is_same(name, value, otherwise):
+            continue
+        word, said = _word(name, value, names)
+        if _can_be_said(word, said):
+            words[word] = said
+    return words
+
+
+def is_in_use(fields: Fields) -> bool:
+    """Whether anybody has configured this port."""
+    return any(not is_same(name, fields[name], PORT_DEFAULTS[name]) for name in PORT_DEFAULTS if name in fields)
+
+
+def disagreements(fields: Fields, wanted: Fields) -> list[str]:
+    """The wanted fields that the port does not have."""
+    return [
+        name
+        for name, value in wanted.items()
+        if name in PORT_DEFAULTS and value is not None and not is_same(name, fields.get(name), value)
+    ]
+
+
+def is_same(name: str, one: Any, other: Any) -> bool:
+    """Whether two values of a field are the same; VLAN lists may be spelled differently."""
+    if name == "allowed_vlans" and isinstance(one, list) and isinstance(other, list):
+        return vlan_ids([str(each) for each in one]) == vlan_ids([str(each) for each in other])
+    return bool(one == other)
+
+
+def _told(fields: Fields) -> list[str]:
+    """The fields that say something of a port as it is now, in the order of the words."""
+    dormant = {name for mode, names in VLAN_FIELDS.items() if mode != fields.get("mode") for name in names}
+    of_channel = FROM_CHANNEL if fields.get("channel_group") else ()
+    names = ["vlans" if name == "allowed_vlans" else name for name in fields]
+    order = [word for word in SETTINGS if word in names]
+    told = ["allowed_vlans" if word == "vlans" else word for word in order]
+    return [name for name in told if name not in dormant and name not in of_channel]
+
+
+def _otherwise(name: str, derived: Fields) -> Any:
+    """What a field would be if nothing were said of it."""
+    return PORT_DEFAULTS[name] if derived.get(name) is None else derived[name]
+
+
+def _word(name: str, value: Any, names: Mapping[int, str]) -> tuple[str, Any]:
+    if name == "allowed_vlans":
+        return "vlans", [_spelled(run, names) for run in vlan_ranges(vlan_ids(value))]
+    return name, names.get(value, value) if name in ("vlan", "native_vlan") else value
+
+
+def _spelled(run: str, names: Mapping[int, str]) -> int | str:
+    return run if "-" in run else names.get(int(run), int(run))
+
+
+def _can_be_said(word: str, value: Any) -> bool:
+    problems = Problems()
+    SETTINGS[word].check(value, word, problems)
+    return not problems.found

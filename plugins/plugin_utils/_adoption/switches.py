@@ -1,0 +1,262 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what switches are to the pods.yml that keeps them so. Pure.
+
+What follows from the port map is not said again: a VLAN or an MTU that the RNIC ports have in common is said once, and
+only what then still differs is said port by port. Uplinks are the data centre's and left out. A port for which
+pods.yml has no words becomes external, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, CHANNEL, SWITCHED_MTU
+
+from .._declaration.declaration import parse_declaration
+from .._desired.desired import desired
+from .._desired.roce import PROFILE_NAME
+from .._pod.devices import TOR, devices_of
+from .._pod.parts import Vlans, parts_of
+from .._pod.schema import DeclarationError
+from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
+from .._pod.tor_places import Place, places_of
+from .adoption import EXTERNAL_PORT, Adoption, Document, Path, with_words
+from .cabling import take_cabling
+from .roce import roce_settings
+from .switch_ports import Fields, Words, disagreements, is_in_use, words_for
+from .tenants import DEFAULT_VLAN, access_vlan, places_at_pins, take_tenants, vlan_words
+
+Gathered = Mapping[str, Mapping[str, Any]]
+
+VLAN_KEYS = ("vlan", "vni", "vlan_name")
+# What is read of a ToR; the rest of what its owner says of it is kept.
+TOR_KEYS = ("mtu", "spanning_tree_edge", "roce", "ports", "spare_ports", "descriptions")
+
+
+def adopted(document: Document, gathered: Gathered) -> Adoption:
+    """The pods.yml that keeps switches as they are. Takes as long as there are racks.
+
+    Args:
+        document: a pods.yml. What it says of the gathered switches, and of their VLANs, is replaced by what is there.
+        gathered: host name of a switch to its VLANs, ports and quality of service, as tor_switch gathers them, and
+            perhaps ``neighbours`` and ``macs``, as tor_info sees them.
+
+    Raises:
+        DeclarationError: the document is wrong, or declares no such switch.
+    """
+    declaration = parse_declaration(document)
+    devices = devices_of(declaration)
+    unknown = [host for host in gathered if host not in devices]
+    if unknown:
+        raise DeclarationError([f"pods: none has a switch {unknown[0]}; declare its pod, or its name in names"])
+    hosts: dict[str, list[str]] = {}
+    for host in gathered:
+        hosts.setdefault(devices[host].pod, []).append(host)
+    parts = [
+        (part, [host for pod in part["pods"] for host in hosts.get(pod, [])])
+        for part in parts_of(document, declaration)
+    ]
+    elsewhere = Vlans()
+    for part, read in parts:
+        if not read:
+            elsewhere.add(Vlans.of(part))
+    result = Adoption({**document, "pods": dict(document["pods"])})
+    for key in ("clusters", "vpods"):
+        if key in document:
+            result.document[key] = dict(document[key])
+    for part, read in parts:
+        if read:
+            found = _adopted_part(part, {host: gathered[host] for host in read}, elsewhere)
+            result.document["pods"].update(found.document["pods"])
+            for key in ("clusters", "vpods"):
+                result.document.get(key, {}).update(found.document.get(key, {}))
+            result.reasons += found.reasons
+            elsewhere.add(Vlans.of(found.document))
+    # Together the parts have to be as good as each alone.
+    parse_declaration(result.document)
+    return result
+
+
+def _adopted_part(document: Document, gathered: Gathered, elsewhere: Vlans) -> Adoption:
+    """The part of a fleet that has these switches."""
+    devices = devices_of(parse_declaration(document))
+    tors = {host: there for host, there in gathered.items() if devices[host].kind == TOR}
+    result = Adoption(_without_switches(document, {devices[host].pod for host in tors}), elsewhere=elsewhere)
+    for host, there in tors.items():
+        take_cabling(result, host, devices[host].pod, there)
+    take_tenants(result, tors)
+    for host, there in gathered.items():
+        switch = (_Tor if host in tors else _ManagementSwitch)(result, host, devices[host].pod, there)
+        switch.take_vlans()
+        switch.take_ports()
+    return result
+
+
+def _without_switches(document: Document, pods: Collection[str]) -> Document:
+    """The document without what the ToRs of these pods say themselves: VLANs, ports, quality of service."""
+    stripped = dict(document["pods"])
+    for name in pods:
+        words = {
+            **_besides(stripped[name], ("vlans",)),
+            "rnic": _besides(stripped[name].get("rnic", {}), VLAN_KEYS),
+            "tor": _besides(stripped[name].get("tor", {}), TOR_KEYS),
+        }
+        stripped[name] = {key: value for key, value in words.items() if value != {}}
+    vpods = {name: _besides(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
+    return {**document, "pods": stripped, **({"vpods": vpods} if vpods else {})}
+
+
+class _ManagementSwitch:
+    """Takes what a switch is into the result: its VLANs, and its ports that anybody has configured."""
+
+    def __init__(self, result: Adoption, host: str, pod: str, there: Mapping[str, Any]) -> None:
+        self._result = result
+        self._host = host
+        self._pod: Path = ("pods", pod)
+        self._there = there
+        self._ports: dict[str, Fields] = {port["name"]: port for port in there["ports"]}
+        self._names: dict[int, str] = {}
+        self._home: Path = (*self._pod, "management_switch")
+        self._vlans: Path = (*self._home, "vlans")
+
+    def take_vlans(self, taken: Collection[int] = ()) -> None:
+        """Say the VLANs that belong to no tenant."""
+        for vlan in self._there["vlans"]:
+            vlan_id, name = vlan["vlan_id"], vlan["name"]
+            if vlan_id == DEFAULT_VLAN or vlan_id in taken:
+                continue
+            said = {name: {"id": vlan_id, "vni": vlan["vni"]} if vlan.get("vni") else vlan_id}
+            if name not in self._names.values() and self._result.take(self._vlans, said):
+                self._names[vlan_id] = name
+            else:
+                self._say(f"VLAN {vlan_id} stays as it is, because pods.yml cannot call it {name!r}")
+
+    def take_ports(self) -> None:
+        """Say what is to be said of each port; of members first, for from them follows what their channels are."""
+        channels = [name for name in self._ports if name.startswith(CHANNEL)]
+        self._take_some_ports([name for name in self._ports if name not in channels])
+        self._take_some_ports(channels)
+
+    def _take_some_ports(self, names: Iterable[str]) -> None:
+        path = (*self._home, "ports")
+        derived = self._derived(self._result.document)
+        meant = self._to_be_said(names)
+        subjects = [name for name in names if name in derived or name in meant]
+        ours = [name for name in subjects if self._ports[name].get("owner") != EXTERNAL]
+        # A spare port that is named is not spare any more.
+        named = self._derived(with_words(self._result.document, path, {name: {} for name in ours}))
+        said = {
+            name: self._words(self._ports[name], named.get(name, {}))
+            for name in ours
+            if name not in derived or self._words(self._ports[name], derived[name])
+        }
+        refused: list[str] = []
+        if said and not self._result.take(path, said):
+            refused = [name for name in said if not self._result.take(path, {name: said[name]})]
+        after = self._derived(self._result.document)
+        for name in subjects:
+            if name not in ours or name in refused or disagreements(self._ports[name], after.get(name, {})):
+                self._result.take((*path, name), EXTERNAL_PORT)
+                self._say(f"{name} is external, because pods.yml has no words for what it is")
+
+    def _words(self, there: Fields, derived: Fields) -> Words:
+        """What is to be said of a port that would otherwise be what is derived."""
+        return words_for(there, derived, self._names)
+
+    def _to_be_said(self, names: Iterable[str]) -> list[str]:
+        """Those that are to be said even where nothing is derived."""
+        return [name for name in names if self._ports[name].get("owner") != EXTERNAL and is_in_use(self._ports[name])]
+
+    def _derived(self, document: Document) -> dict[str, Fields]:
+        """What a document makes of the ports of this switch; of those that it leaves alone nothing."""
+        declaration = parse_declaration(document)
+        wanted = desired(declaration, places_at_pins(declaration))
+        ports = {**wanted["tor_switches"], **wanted["management_switches"]}[self._host]["ports"]
+        return {port["name"]: port for port in ports}
+
+    def _say(self, reason: str) -> None:
+        self._result.reasons.append(f"{self._host}: {reason}")
+
+
+class _Tor(_ManagementSwitch):
+    """Takes what a ToR is into the result; what follows from the port map is not said."""
+
+    def __init__(self, result: Adoption, host: str, pod: str, there: Mapping[str, Any]) -> None:
+        super().__init__(result, host, pod, there)
+        self._home = (*self._pod, "tor")
+        self._vlans = (*self._pod, "vlans")
+
+    def take_vlans(self, taken: Collection[int] = ()) -> None:
+        """Say the VLANs: the RNICs' own one, those of nobody, and then what else the ports have in common."""
+        vpods = parse_declaration(self._result.document).vpods.values()
+        tenants = {vpod.vlan for vpod in vpods if vpod.vlan is not None}
+        found = [access_vlan(self._there, place.name) for place in self._machines()]
+        free = [vlan for vlan in found if vlan is None or vlan["vlan_id"] not in tenants]
+        ours = next((vlan for vlan in free if vlan and 2 * free.count(vlan) > len(free)), None)
+        if ours and self._result.take((*self._pod, "rnic"), vlan_words(ours, f"{self._pod[-1]}-rnic")):
+            tenants.add(ours["vlan_id"])
+        super().take_vlans({*taken, *tenants})
+        self._take_common("mtu", SWITCHED_MTU)
+        self._take_common("spanning_tree_edge", False)
+        self._take_roce()
+        self._take_quarantine()
+        self._take_descriptions()
+
+    def _machines(self) -> list[Place]:
+        return [place for place in self._places().values() if place.role == RNIC_OF_MACHINE]
+
+    def _places(self) -> dict[str, Place]:
+        return places_of(parse_declaration(self._result.document).pods[self._pod[-1]])
+
+    def _take_common(self, name: str, default: Any) -> None:
+        """Say once what most ports of IPU-Machines have, unless it is EOS's default."""
+        common = Counter(self._ports.get(place.name, {}).get(name) for place in self._machines()).most_common(1)[0][0]
+        if common not in (None, default):
+            self._result.take(self._home, {name: common})
+
+    def _take_roce(self) -> None:
+        qos = self._there.get("qos") or {}
+        settings = roce_settings(qos)
+        if settings is not None:
+            self._result.take(self._home, {"roce": settings or REFERENCE})
+        elif qos.get("profiles"):
+            names = ", ".join(profile["name"] for profile in qos["profiles"])
+            self._say(f"quality of service stays as it is, because pods.yml has no words for the profiles {names}")
+
+    def _take_descriptions(self) -> None:
+        """Where most RNIC ports are not described by their devices, nobody wants that."""
+        derived = self._derived(self._result.document)
+        wanted = {name: fields["description"] for name, fields in derived.items() if fields.get("description")}
+        others = [name for name, text in wanted.items() if self._ports.get(name, {}).get("description") != text]
+        if 2 * len(others) > len(wanted):
+            self._result.take(self._home, {"descriptions": KEPT})
+
+    def _take_quarantine(self) -> None:
+        """Spare ports that are all in the VLAN for it are meant to be there."""
+        spare = [self._ports.get(place.name, {}) for place in self._places().values() if place.role == SPARE]
+        quarantined = [each for each in spare if self._names.get(each.get("vlan", 0)) == QUARANTINE]
+        if spare and len(quarantined) == len(spare) and all(each.get("mode") == ACCESS for each in spare):
+            self._result.take(self._home, {"spare_ports": QUARANTINE})
+
+    def _to_be_said(self, names: Iterable[str]) -> list[str]:
+        """Uplinks are not, nor channels of which no member is."""
+        places = self._places()
+        channels = [name for name in self._ports if name.startswith(CHANNEL) and name not in places]
+        left_out = {*channels, *(name for name, place in places.items() if place.role == UPLINK)}
+        return super()._to_be_said([name for name in names if name not in left_out])
+
+    def _words(self, there: Fields, derived: Fields) -> Words:
+        """Beside its fields also whether a port has the profile, where its role says otherwise."""
+        words = super()._words(there, derived)
+        has = there.get("qos_profile") == PROFILE_NAME and there.get("qos_trust") == "dscp"
+        is_declared = "roce" in self._result.document["pods"][self._pod[-1]].get("tor", {})
+        if not is_declared or has == (derived.get("qos_profile") == PROFILE_NAME):
+            return words
+        return {**words, "roce": has}
+
+
+def _besides(words: Mapping[str, Any], keys: Iterable[str]) -> Words:
+    return {key: value for key, value in words.items() if key not in keys}

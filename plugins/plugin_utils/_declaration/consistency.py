@@ -1,0 +1,275 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be true at the same time in one declaration: key paths, each with a sentence that has the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import sync_findings
+
+from .._desired.containers import container_findings
+from .._pod.dedicated import dedicated_findings
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod
+from .._pod.hosts import FIXED_GROUPS
+from .._pod.model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .._pod.racks import rack_findings
+from .._pod.wording import some, unknown
+from .absent_consistency import absent_findings
+from .block_consistency import block_findings
+from .jobs_consistency import jobs_findings
+from .ownership_consistency import ownership_findings
+from .server_consistency import server_findings
+from .switch_consistency import switch_findings, tenant_vlan_findings
+from .tenancy_consistency import tenancy_findings
+
+Finding = tuple[str, str]
+
+ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")
+
+
+def contradictions(declaration: Declaration) -> list[Finding]:
+    """Everything that contradicts itself, in the order of the file."""
+    by_pod = {name: list(devices_of_pod(pod)) for name, pod in declaration.pods.items()}
+    findings = [
+        *_pod_names(declaration),
+        *_device_names(by_pod),
+        *_overrides(declaration, by_pod),
+        *(finding for pod in declaration.pods.values() for finding in switch_findings(pod)),
+        *_controllers(declaration),
+        *_clusters(declaration),
+        *ownership_findings(declaration),
+        *_vpods(declaration),
+        *block_findings(declaration),
+        *jobs_findings(declaration),
+        *tenancy_findings(declaration, _servers(declaration)),
+        *absent_findings(declaration, _servers(declaration)),
+        *dedicated_findings(declaration),
+    ]
+    # Clashes between devices are only meaningful once every device has a name of its own.
+    return findings or [
+        *_addresses(declaration),
+        *_switch_ports(declaration, by_pod),
+        *server_findings(declaration),
+        *rack_findings(declaration),
+        *container_findings(declaration),
+    ]
+
+
+def _pod_names(declaration: Declaration) -> Iterator[Finding]:
+    for name in declaration.pods:
+        if name in FIXED_GROUPS:
+            yield f"pods.{name}", f"{name!r} is the name of a group that always exists; give the pod another name"
+    if not declaration.pods:
+        yield "pods", "holds no pod; declare at least one, for example pod001: {model: bow-pod64}"
+
+
+def _device_names(by_pod: Mapping[str, list[Device]]) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    for pod, devices in by_pod.items():
+        for device in devices:
+            if device.name in seen:
+                yield (
+                    f"pods.{pod}.names.{device.kind}",
+                    f"{device.name!r} is already the name of a device of {seen[device.name]}; "
+                    "use {pod} or {lrack}, and {n}, in the template",
+                )
+                break
+            seen[device.name] = pod
+
+
+def _overrides(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> Iterator[Finding]:
+    for pod in declaration.pods.values():
+        known = {device.name: device.kind for device in by_pod[pod.name]}
+        for name, fields in pod.overrides.items():
+            path = f"pods.{pod.name}.overrides.{name}"
+            if name not in known:
+                yield path, f"{name!r} is no device of {pod.name}; its devices are {some(list(known))}"
+            elif known[name] == IPU_MACHINE and "switch_ports" in fields:
+                yield f"{path}.switch_ports", "an IPU-Machine has one RNIC port; write switch_port"
+            elif known[name] == POPLAR_SERVER and "switch_port" in fields:
+                yield f"{path}.switch_port", "a Poplar server has a list of ports; write switch_ports: [...]"
+
+
+def _controllers(declaration: Declaration) -> Iterator[Finding]:
+    servers = _servers(declaration)
+    for name, controller in declaration.controllers.items():
+        path = f"controllers.{name}"
+        if (controller.host is None) == (controller.address is None):
+            yield path, "needs either host (a Poplar server) or address (of a host of its own)"
+        elif controller.host is not None and controller.host not in servers:
+            yield f"{path}.host", f"{controller.host!r} is no Poplar server; the servers are {some(servers)}"
+        if controller.user_port == controller.admin_port:
+            yield f"{path}.admin_port", f"{controller.admin_port} is the user port too; give it another"
+
+
+def _clusters(declaration: Declaration) -> Iterator[Finding]:
+    taken: dict[str, str] = {}
+    for name, cluster in declaration.clusters.items():
+        path = f"clusters.{name}"
+        if cluster.controller not in declaration.controllers:
+            yield f"{path}.controller", unknown(cluster.controller, "controller", declaration.controllers)
+        for pod in cluster.pods:
+            if pod not in declaration.pods:
+                yield f"{path}.pods", unknown(pod, "pod", declaration.pods)
+            elif pod in taken:
+                yield f"{path}.pods", f"{pod!r} is already in clusters.{taken[pod]}; a pod belongs to one cluster"
+            taken.setdefault(pod, name)
+
+
+def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
+    controller = declaration.controllers.get(cluster.controller)
+    if controller and controller.is_secure and not vpod.users:
+        yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
+
+
+def _vpods(declaration: Declaration) -> Iterator[Finding]:
+    for name, vpod in declaration.vpods.items():
+        path = f"vpods.{name}"
+        if not sizes.is_allocation_size(vpod.ipus):
+            yield f"{path}.ipus", f"{vpod.ipus} IPUs do not exist as a vPOD; use {sizes.ALLOCATION_SIZES}"
+        cluster = declaration.clusters.get(vpod.cluster)
+        if cluster is None:
+            yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
+        else:
+            yield from _users(path, vpod, cluster, declaration)
+        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
+    yield from _vpods_together(declaration)
+
+
+def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
+    for partition in vpod.partitions:
+        yield from _partition(f"{path}.partitions.{partition.name}", partition, vpod)
+        if controller is not None:
+            yield from _by_the_guide(f"{path}.partitions.{partition.name}", partition, controller)
+    total = sum(partition.ipus for partition in vpod.partitions)
+    if total > vpod.ipus and all(partition.ipus <= vpod.ipus for partition in vpod.partitions):
+        yield (
+            f"{path}.partitions",
+            f"together they need {total} IPUs, but the vPOD has {vpod.ipus}; enlarge it or make partitions smaller",
+        )
+
+
+def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]:
+    for field, message in (
+        *sizes.partition_findings(partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable),
+        *sync_findings(partition.reconfigurable, partition.sync_type),
+    ):
+        yield f"{path}.{field}", message
+    if sizes.is_partition_size(partition.ipus) and partition.ipus > vpod.ipus:
+        yield (
+            f"{path}.ipus",
+            f"{partition.ipus} IPUs are more than the {vpod.ipus} of vPOD {vpod.name}; "
+            f"use at most {vpod.ipus} or enlarge vpods.{vpod.name}.ipus",
+        )
+
+
+def _by_the_guide(path: str, partition: Partition, controller: Controller) -> Iterator[Finding]:
+    """The rules that a controller's owner may tighten or loosen."""
+    option, ipus, gcds = f"controllers.{controller.name}", partition.ipus, partition.gcds
+    findings: list[Finding] = []
+    if controller.strict_sizes:
+        findings += sizes.strict_findings(ipus, gcds, f"{option}.strict_sizes")
+    if not controller.any_replica_size:
+        findings += sizes.replica_findings(ipus, gcds, partition.replicas, f"{option}.any_replica_size")
+    for field, message in findings:
+        yield f"{path}.{field}", message
+
+
+def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
+    yield from tenant_vlan_findings(declaration)
+    partitions: dict[tuple[str, str], str] = {}
+    wanted: dict[str, int] = {}
+    for name, vpod in declaration.vpods.items():
+        path = f"vpods.{name}"
+        shared = getattr(declaration.clusters.get(vpod.cluster), "controller", "")
+        controller = path if vpod.is_dedicated else shared
+        for partition in vpod.partitions:
+            key, where = (controller, partition.name), f"{path}.partitions.{partition.name}"
+            if key in partitions:
+                yield where, f"the controller knows this name from {partitions[key]}; choose another"
+            partitions.setdefault(key, where)
+        wanted[vpod.cluster] = wanted.get(vpod.cluster, 0) + vpod.ipus
+    for cluster_name, ipus in wanted.items():
+        cluster = declaration.clusters.get(cluster_name)
+        there = sum(
+            declaration.pods[pod].model.ipu_machines * sizes.IPUS_PER_MACHINE
+            for pod in (cluster.pods if cluster else ())
+            if pod in declaration.pods
+        )
+        if cluster is not None and ipus > there:
+            yield "vpods", f"those of cluster {cluster_name} need {ipus} IPUs, but it has {there}; make them smaller"
+
+
+def _addresses(declaration: Declaration) -> Iterator[Finding]:
+    """Clashes of derived or overridden addresses, one finding per pair of devices' homes."""
+    owners: dict[str, tuple[Device, str]] = {}
+    reported = set()
+    for device in devices_of(declaration).values():
+        for fact in ADDRESS_FACTS:
+            if fact not in device.facts:
+                continue
+            other, other_fact = owners.setdefault(device.facts[fact], (device, fact))
+            if (other, other_fact) == (device, fact):
+                continue
+            if _is_overridden(declaration, other, other_fact) and not _is_overridden(declaration, device, fact):
+                culprit, its_fact, stays, stays_fact = other, other_fact, device, fact
+            else:
+                culprit, its_fact, stays, stays_fact = device, fact, other, other_fact
+            path, remedy = _address_path(declaration, culprit, its_fact)
+            pair = (path, stays.pod)
+            if pair not in reported:
+                reported.add(pair)
+                yield (
+                    path,
+                    f"{device.facts[fact]} of {culprit.name} is also the {stays_fact} of {stays.name}; {remedy}",
+                )
+
+
+def _is_overridden(declaration: Declaration, device: Device, fact: str) -> bool:
+    return bool(device.pod) and fact in declaration.pods[device.pod].overrides.get(device.name, {})
+
+
+def _address_path(declaration: Declaration, device: Device, fact: str) -> tuple[str, str]:
+    if not device.pod:
+        return f"controllers.{device.name}.address", "use a free address, or host: with the server's name"
+    if _is_overridden(declaration, device, fact):
+        return f"pods.{device.pod}.overrides.{device.name}.{fact}", "use a free address"
+    pod = declaration.pods[device.pod]
+    key = "lrack" if pod.addressing == "multi-rack" else "addressing"
+    return f"pods.{device.pod}.{key}", "give each pod its own lrack with addressing multi-rack, or override one"
+
+
+def _switch_ports(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> Iterator[Finding]:
+    for pod, devices in by_pod.items():
+        owners: dict[str, Device] = {}
+        for device in devices:
+            for port in device.facts.get("switch_ports", [device.facts.get("switch_port")]):
+                if port is None:
+                    continue
+                other = owners.setdefault(port, device)
+                if other is not device:
+                    yield _port_clash(declaration.pods[pod], device, other, port)
+
+
+def _port_clash(pod: Pod, device: Device, other: Device, port: str) -> Finding:
+    moved = device if _has_port_override(pod, device) else other
+    stays = other if moved is device else device
+    key = "switch_ports" if moved.kind == POPLAR_SERVER else "switch_port"
+    return (
+        f"pods.{pod.name}.overrides.{moved.name}.{key}",
+        f"{port} of {moved.name} is already the port of {stays.name}; give each its own port",
+    )
+
+
+def _has_port_override(pod: Pod, device: Device) -> bool:
+    return any(key.startswith("switch_port") for key in pod.overrides.get(device.name, {}))
+
+
+def _servers(declaration: Declaration) -> set[str]:
+    return {
+        device_name(pod, POPLAR_SERVER, number)
+        for pod in declaration.pods.values()
+        for number in range(1, pod.poplar_servers + 1)
+    }

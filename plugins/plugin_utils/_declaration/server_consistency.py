@@ -1,0 +1,118 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What pods.yml says of a Poplar server's RNIC and of its switch port that cannot both be right. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
+
+from .._cross.agreement import mismatches
+from .._cross.ends import NicEnd, declared_port
+from .._desired.switches import desired_tor
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_pod
+from .._pod.hypervisors import bare_metal_tenants
+from .._pod.model import Declaration, Pod, Vpod
+from .._pod.switches import QUARANTINE
+from .._pod.tor_places import Place, places_of
+
+Finding = tuple[str, str]
+
+WORDS = {"mtu": ("mtu",), "vlan": ("vlan", "native_vlan", "mode")}
+"""What may be said of a port about a setting of its NIC."""
+
+
+def server_findings(declaration: Declaration) -> Iterator[Finding]:
+    """What is wrong between the pods' servers, their switch ports and the plan of addresses."""
+    pinned = {name: vpod for vpod in declaration.vpods.values() for name in vpod.ipu_machines}
+    tenants = {**bare_metal_tenants(declaration), **pinned}
+    for pod in declaration.pods.values():
+        yield from _cables(declaration, pod, tenants)
+        yield from _subnets(pod, tenants)
+
+
+def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Iterator[Finding]:
+    """VLAN and MTU of an RNIC against what is said of its port by name; what is derived agrees with itself."""
+    places = places_of(pod)
+    servers = [
+        (place, place.device)
+        for place in places.values()
+        if place.said and place.device and place.device.kind == POPLAR_SERVER
+    ]
+    if not servers:
+        return
+    (switch,) = (device for device in devices_of_pod(pod) if device.kind == TOR)
+    options = desired_tor(declaration, switch, tenants)
+    for place, server in servers:
+        paths = {key: _path(pod, place, places, words) for key, words in WORDS.items()}
+        port = replace(
+            declared_port(switch.name, options, place.name), said={key: path for key, path in paths.items() if path}
+        )
+        for mismatch in mismatches(_nic(pod, place, server, tenants.get(server.name)), port):
+            if mismatch.setting in port.said:
+                yield port.said[mismatch.setting], str(mismatch)
+
+
+def _nic(pod: Pod, place: Place, server: Device, vpod: Vpod | None) -> NicEnd:
+    """An RNIC as pods.yml declares it; what the second one is for, only its port says."""
+    own = pod.overrides.get(server.name, {}).get("rnic_mtu")
+    said = {"mtu": f"pods.{pod.name}.rnic.mtu" if own is None else f"pods.{pod.name}.overrides.{server.name}.rnic_mtu"}
+    mtu = server.facts["rnic_mtu"]
+    if place.rnic != 1:
+        return NicEnd(f"{server.name} RNIC {place.rnic}", mtu=mtu, said=said)
+    vlan, path = _vlan(pod, vpod)
+    name = f"{server.name} {server.facts['rnic_interface']}"
+    return NicEnd(name, mtu=mtu, vlan=vlan, said={**said, "vlan": path})
+
+
+def _path(pod: Pod, place: Place, places: Mapping[str, Place], words: Sequence[str]) -> str | None:
+    """The key path of the first of some words that is said of a port by name, at its channel before itself."""
+    group = place.said.settings.get("channel_group") if place.said else None
+    for each in (places.get(f"Port-Channel{group}"), place):
+        for word in words:
+            if each and each.said and word in each.said.settings:
+                return f"pods.{pod.name}.tor.ports.{each.said.name}.{word}"
+    return None
+
+
+def _vlan(pod: Pod, vpod: Vpod | None) -> tuple[int | None, str]:
+    """The VLAN of an RNIC without tag, and which key says so."""
+    if vpod and vpod.vlan is not None:
+        return vpod.vlan, f"vpods.{vpod.name}.vlan"
+    if vpod is None and pod.rnic_vlan is None:
+        return pod.rest_vlan, f"pods.{pod.name}.vlans.{QUARANTINE}"
+    return pod.rnic_vlan, f"pods.{pod.name}.rnic.vlan"
+
+
+def _subnets(pod: Pod, tenants: Mapping[str, Vpod]) -> Iterator[Finding]:
+    """Servers and IPU-Machines that shall reach each other and are not in one subnet."""
+    devices = list(devices_of_pod(pod))
+    machines = [(device, IPv4Address(device.facts["rnic_address"])) for device in devices if device.kind == IPU_MACHINE]
+    reported = set()
+    for server in (device for device in devices if device.kind == POPLAR_SERVER):
+        network = IPv4Network(f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}", strict=False)
+        for machine, address in machines:
+            if address in network or not _may_meet(server, machine, tenants):
+                continue
+            culprit, other = (server, machine) if _is_overridden(pod, server) else (machine, server)
+            if culprit.name not in reported:
+                reported.add(culprit.name)
+                yield (
+                    f"pods.{pod.name}.overrides.{culprit.name}.rnic_address",
+                    f"{culprit.facts['rnic_address']} of {culprit.name} and {other.facts['rnic_address']} of "
+                    f"{other.name} are not in one /{other.facts['rnic_prefix']}, and RNICs have no gateway; give both "
+                    "addresses of one subnet",
+                )
+
+
+def _is_overridden(pod: Pod, device: Device) -> bool:
+    return "rnic_address" in pod.overrides.get(device.name, {})
+
+
+def _may_meet(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> bool:
+    """Whether a server may have to reach an IPU-Machine: which ones a vPOD without pins gets, placement tells later."""
+    tenant, owner = tenants.get(server.name), tenants.get(machine.name)
+    if owner is not None or tenant is None:
+        return tenant == owner
+    return not tenant.ipu_machines

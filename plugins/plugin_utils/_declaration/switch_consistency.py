@@ -1,0 +1,205 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be true at the same time of one pod's switches: key paths, each with a sentence that has the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._tor.declared_qos import declare_qos
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name
+
+from .._desired.roce import roce
+from .._pod.model import Declaration, Pod
+from .._pod.port_map import canonical_port
+from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
+from .._pod.tor_places import Place, places_of
+
+Finding = tuple[str, str]
+
+OF_ONE_MEMBER = ("description", "enabled", "lldp")
+"""What may differ between the members of a port channel."""
+
+
+def switch_findings(pod: Pod) -> Iterator[Finding]:
+    """What is wrong with a pod's ToR switch, its management switch and their VLANs."""
+    path = f"pods.{pod.name}"
+    yield from _vlans(path, _vlans_of(pod))
+    yield from _ports(f"{path}.tor.ports", pod.tor.ports, canonical_port, pod.vlans, f"{path}.vlans")
+    yield from _tor(path, pod)
+    if pod.management_switch:
+        switch, path = pod.management_switch, f"{path}.management_switch"
+        yield from _vlans(path, {f"vlans.{name}": vlan for name, vlan in switch.vlans.items()})
+        yield from _ports(f"{path}.ports", switch.ports, port_name, switch.vlans, f"{path}.vlans")
+
+
+def tenant_vlan_findings(declaration: Declaration) -> Iterator[Finding]:
+    """What is wrong with the VLANs of the vPODs, each other's and the pods'."""
+    of_pods = {
+        f"pods.{pod.name}.{key}": vlan for pod in declaration.pods.values() for key, vlan in _vlans_of(pod).items()
+    }
+    ids = {vlan.vlan_id: path for path, vlan in of_pods.items()}
+    vnis = {vlan.vni: path for path, vlan in of_pods.items() if vlan.vni is not None}
+    for name, vpod in declaration.vpods.items():
+        path = f"vpods.{name}"
+        if vpod.vlan is None:
+            for key, value in (("vni", vpod.vni), ("vlan_name", vpod.vlan_name)):
+                if value is not None:
+                    yield f"{path}.{key}", f"it belongs to a VLAN; declare {path}.vlan too"
+            continue
+        if vpod.vlan in ids:
+            yield f"{path}.vlan", f"VLAN {vpod.vlan} is also {ids[vpod.vlan]}; give each its own"
+        ids[vpod.vlan] = f"{path}.vlan"
+        if vpod.vni is not None:
+            if vpod.vni in vnis:
+                yield f"{path}.vni", f"VNI {vpod.vni} is also that of {vnis[vpod.vni]}; give each its own"
+            vnis[vpod.vni] = f"{path}.vlan"
+
+
+def _vlans_of(pod: Pod) -> dict[str, Vlan]:
+    vlans = {f"vlans.{name}": vlan for name, vlan in pod.vlans.items()}
+    if pod.rnic_vlan is not None:
+        vlans["rnic.vlan"] = Vlan(pod.rnic_vlan, pod.rnic_vni)
+    return vlans
+
+
+def _vlans(path: str, vlans: Mapping[str, Vlan]) -> Iterator[Finding]:
+    ids: dict[int, str] = {}
+    vnis: dict[int, str] = {}
+    for key, vlan in vlans.items():
+        if vlan.vlan_id in ids:
+            yield f"{path}.{key}", f"VLAN {vlan.vlan_id} is also {path}.{ids[vlan.vlan_id]}; give each its own"
+        if vlan.vni is not None and vlan.vni in vnis:
+            yield f"{path}.{key}", f"VNI {vlan.vni} is also that of {path}.{vnis[vlan.vni]}; give each its own"
+        ids.setdefault(vlan.vlan_id, key)
+        if vlan.vni is not None:
+            vnis.setdefault(vlan.vni, key)
+
+
+def _ports(
+    path: str, ports: Sequence[SwitchPort], canonical: Callable[[str], str], vlans: Mapping[str, Vlan], vlans_path: str
+) -> Iterator[Finding]:
+    """What is wrong with ports that are said by name, whatever the switch."""
+    spelled: dict[str, str] = {}
+    for port in ports:
+        here, name = f"{path}.{port.name}", canonical(port.name)
+        if name in spelled:
+            yield here, f"it is {name}, as is {spelled[name]!r}; declare each port once"
+        spelled.setdefault(name, port.name)
+        if port.owner == EXTERNAL and port.settings:
+            yield f"{here}.{min(port.settings)}", "an external port is not touched; leave this or owner out"
+        for key, reference in _vlan_references(port):
+            if isinstance(reference, str) and not is_range(reference) and reference not in vlans:
+                known = f"known are {', '.join(vlans)}" if vlans else "none is declared"
+                yield f"{here}.{key}", f"{reference!r} is no VLAN of {vlans_path}; {known}"
+        if "channel_group" in port.settings and name.startswith("Port-Channel"):
+            yield f"{here}.channel_group", "a port channel is no member of one; say it at its Ethernet ports"
+        if "lacp" in port.settings and not port.settings.get("channel_group"):
+            yield f"{here}.lacp", "it is for a member of a port channel; say its channel_group too"
+
+
+def _vlan_references(port: SwitchPort) -> Iterator[tuple[str, int | str]]:
+    for key in ("vlan", "native_vlan"):
+        if key in port.settings:
+            yield key, port.settings[key]
+    for reference in port.settings.get("vlans", ()):
+        yield "vlans", reference
+
+
+def _tor(path: str, pod: Pod) -> Iterator[Finding]:
+    places = places_of(pod)
+    if pod.tor.spare_ports == QUARANTINE and QUARANTINE not in pod.vlans:
+        yield f"{path}.tor.spare_ports", f"it needs the VLAN; declare {path}.vlans.{QUARANTINE}, or say {KEPT}"
+    for key, value in (("vni", pod.rnic_vni), ("vlan_name", pod.rnic_vlan_name)):
+        if value is not None and pod.rnic_vlan is None:
+            yield f"{path}.rnic.{key}", "it belongs to a VLAN; declare rnic.vlan too"
+    yield from _roce(path, pod.tor.roce or {})
+    yield from _mtus(path, pod, places)
+    yield from _canaries(path, pod, places)
+    for place in places.values():
+        if place.said:
+            yield from _place(f"{path}.tor.ports.{place.said.name}", pod, place, place.said)
+    yield from _channels(f"{path}.tor.ports", places)
+
+
+def _roce(path: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    try:
+        qos = roce(settings)
+    except Refused as error:
+        key, sentence = str(error).split(": ", 1)
+        yield f"{path}.tor.{key}", sentence
+        return
+    try:
+        declare_qos(qos)
+    except Refused as error:
+        yield f"{path}.tor.roce", str(error)
+
+
+def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]:
+    """Frames that an RNIC may send and its ToR drops without a word; a server's port is judged with its server."""
+    for place in places.values():
+        own = pod.overrides.get(place.device.name, {}).get("rnic_mtu") if place.device else None
+        is_said = place.said and "mtu" in place.said.settings
+        if place.device and own is not None and pod.tor.mtu is not None and not is_said and own > pod.tor.mtu:
+            here = f"{path}.overrides.{place.device.name}.rnic_mtu"
+            yield here, f"{own} is more than the {pod.tor.mtu} of its port {place.name}; make it smaller"
+    if pod.rnic_mtu is None:
+        return
+    if pod.tor.mtu is not None and pod.rnic_mtu > pod.tor.mtu:
+        yield f"{path}.rnic.mtu", f"{pod.rnic_mtu} is more than the {pod.tor.mtu} of {path}.tor.mtu; make it smaller"
+    for place in places.values():
+        is_judged_here = place.device and place.role != RNIC_OF_SERVER
+        mtu = place.said.settings.get("mtu") if place.said and is_judged_here else None
+        if mtu is not None and pod.rnic_mtu > mtu:
+            here = f"{path}.tor.ports.{place.said.name if place.said else place.name}.mtu"
+            yield here, f"{mtu} is less than the {pod.rnic_mtu} of {path}.rnic.mtu; make it larger"
+
+
+def _canaries(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]:
+    devices = {place.device.name for place in places.values() if place.device}
+    for name in pod.tor.canary:
+        if name in devices:
+            continue
+        try:
+            place = places.get(canonical_port(name))
+        except ValueError:
+            place = None
+        if place is None or (place.said is None and place.rnic != 1):
+            yield f"{path}.tor.canary", f"{name!r} is no IPU-Machine, Poplar server or declared port; name one of these"
+
+
+def _place(here: str, pod: Pod, place: Place, said: SwitchPort) -> Iterator[Finding]:
+    if said.role and place.device:
+        yield (
+            f"{here}.role",
+            f"{place.name} is the port of {place.device.name}; leave role out, or give {place.device.name} another "
+            f"port in pods.{pod.name}.overrides",
+        )
+    if said.role == STORAGE and said.owner != EXTERNAL and STORAGE not in pod.vlans and "mode" not in said.settings:
+        yield here, f"which VLAN? declare pods.{pod.name}.vlans.{STORAGE}, or mode and VLAN of this port"
+    if said.role == SPARE and said.settings:
+        yield f"{here}.{min(said.settings)}", "a spare port is not configured; leave this or role out"
+    if said.roce and pod.tor.roce is None:
+        yield f"{here}.roce", f"there is no profile to give it; declare pods.{pod.name}.tor.roce, for example reference"
+
+
+def _channels(path: str, places: Mapping[str, Place]) -> Iterator[Finding]:
+    """Members of one channel that do not end at one device, or of which different things are said."""
+    first: dict[int, Place] = {}
+    for place in places.values():
+        group = place.said.settings.get("channel_group") if place.said else None
+        if not group or not place.said:
+            continue
+        here, other = f"{path}.{place.said.name}", first.setdefault(group, place)
+        if other.device and place.device and other.device != place.device:
+            yield (
+                f"{here}.channel_group",
+                f"channel {group} also has {other.name} of {other.device.name}, but a channel ends at one device; "
+                f"give {place.device.name} another",
+            )
+        for key in sorted({*place.said.settings, *(other.said.settings if other.said else {})}):
+            theirs = other.said.settings.get(key) if other.said else None
+            if key not in OF_ONE_MEMBER and place.said.settings.get(key) != theirs:
+                yield f"{here}.{key}", f"{other.name} of the same channel {group} has {theirs!r}; say the same of both"

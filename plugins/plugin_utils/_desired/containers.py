@@ -1,0 +1,77 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Containers on the bare-metal servers of a vPOD that have RNIC addresses of their own, by macvlan. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from .._pod.addressing import address
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of
+from .._pod.hypervisors import hypervisors_of
+from .._pod.model import FILES, MACVLAN, Declaration, Pod, Vpod
+
+Options = dict[str, Any]
+Finding = tuple[str, str]
+
+# Behind the addresses of the IPU-Machines and of the servers themselves: one such block for each of four servers.
+FIRST_RANGE, ADDRESSES = 128, 32
+PREFIX = 27
+
+
+def container_network(pod: Pod, server: Device, vpod: Vpod | None) -> Options | None:
+    """What a container engine on a server has to be told of the vPOD's RNIC network; None where nothing was asked for.
+
+    Servers have addresses of their own to give away, so that no two containers of a vPOD get the same.
+    """
+    if vpod is None or vpod.containers != MACVLAN:
+        return None
+    return {
+        "network": f"ipu-{vpod.name}",
+        "interface": server.facts["rnic_interface"],
+        "subnet": str(_subnet(server)),
+        "range": str(_range(pod, server)),
+    }
+
+
+def container_findings(declaration: Declaration) -> Iterator[Finding]:
+    """What is wrong with the container settings of vPODs."""
+    asking = [vpod for vpod in declaration.vpods.values() if vpod.containers == MACVLAN]
+    devices = devices_of(declaration) if asking else {}
+    hypervisors = hypervisors_of(declaration)
+    for vpod in asking:
+        path = f"vpods.{vpod.name}.containers"
+        if vpod.ipuof != FILES:
+            yield path, f"a macvlan network reaches no V-IPU controller; declare vpods.{vpod.name}.ipuof: {FILES} too"
+        for name in vpod.poplar_servers:
+            if name in devices and name not in hypervisors:
+                yield from _clashes(path, declaration, devices[name], devices)
+
+
+def _clashes(path: str, declaration: Declaration, server: Device, devices: dict[str, Device]) -> Iterator[Finding]:
+    """Addresses for containers that nobody could reach, or that a device has."""
+    block = _range(declaration.pods[server.pod], server)
+    if not block.subnet_of(_subnet(server)):
+        yield (
+            path,
+            f"containers on {server.name} would have addresses of {block}, which is not in {_subnet(server)} of its "
+            f"RNIC; leave it out, or leave overrides.{server.name}.rnic_address to the plan of addresses",
+        )
+    for device in devices.values():
+        if device.kind in (IPU_MACHINE, POPLAR_SERVER) and IPv4Address(device.facts["rnic_address"]) in block:
+            yield (
+                path,
+                f"containers on {server.name} would have addresses of {block}, of which {device.name} has "
+                f"{device.facts['rnic_address']}; give that one another",
+            )
+
+
+def _subnet(server: Device) -> IPv4Network:
+    return IPv4Network(f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}", strict=False)
+
+
+def _range(pod: Pod, server: Device) -> IPv4Network:
+    first = address(pod.addressing, "rnic", pod.lrack, FIRST_RANGE + ADDRESSES * (server.number - 1))
+    return IPv4Network(f"{first}/{PREFIX}")

@@ -1,0 +1,185 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What V-IPU controllers should hold: that of a cluster, and the dedicated ones of vPODs beside it. Pure.
+
+The allocation on the cluster's controller says where a vPOD lies, whoever makes its partitions. For a vPOD with a
+dedicated controller it is only the reservation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_ILD
+
+from .._pod.devices import Device, cluster_agents
+from .._pod.model import Cluster, Controller, ControllerPorts, Declaration, Partition, Vpod
+from .degraded import stranded
+
+AGENT_PORT = 8080
+
+Options = dict[str, Any]
+
+
+def shared_controller(
+    declaration: Declaration,
+    controller: Controller,
+    devices: Mapping[str, Device],
+    placement: Mapping[str, Sequence[str]],
+) -> Options:
+    """What the controller of some clusters should hold: all allocations but those of jobs, and what vPODs make."""
+    clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller.name]
+    vpods = vpods_of(declaration, controller)
+    sharing = [vpod for vpod in vpods if not vpod.is_dedicated]
+    agents = {cluster.name: cluster_agents(declaration, cluster.name) for cluster in clusters}
+    return {
+        "name": controller.name,
+        **_settings(controller),
+        "user_port": controller.user_port,
+        "admin_port": controller.admin_port,
+        "agents": [agent for names in agents.values() for agent in _agents(names, devices)],
+        "clusters": [
+            _said(
+                name=cluster.name,
+                agents=agents[cluster.name],
+                topology=cluster.topology,
+                ipu_link_domains=len(cluster.pods),
+                looped=cluster.looped,
+            )
+            for cluster in clusters
+        ],
+        "allocations": [_allocation(vpod, vpod.cluster, placement) for vpod in vpods if not vpod.is_for_jobs],
+        "users": _users(sharing) if controller.is_secure else [],
+        "partitions": _partitions(sharing, stranded(declaration, placement)),
+    }
+
+
+def dedicated_controllers(
+    declaration: Declaration,
+    controller: Controller,
+    devices: Mapping[str, Device],
+    placement: Mapping[str, Sequence[str]],
+) -> list[Options]:
+    """What the dedicated controllers beside a cluster's should hold: each the IPU-Machines of its vPOD alone.
+
+    The one cluster there, and the one allocation in it, have the vPOD's name.
+    """
+    left = stranded(declaration, placement)
+    return [
+        _dedicated_controller(vpod, ports, declaration.clusters[vpod.cluster], controller, devices, placement, left)
+        for vpod in vpods_of(declaration, controller)
+        for ports in [vpod.ports]
+        if vpod.is_dedicated and ports
+    ]
+
+
+def removed_controllers(declaration: Declaration, controller: Controller) -> list[str]:
+    """The vPODs that are to go and may have a dedicated controller beside a cluster's."""
+    return [vpod.name for vpod in declaration.absent.values() if declaration.controller_of(vpod) == controller]
+
+
+def user_end_point(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> Options:
+    """Where a server of the vPOD finds its V-IPU controller, and as whom; without a user where nobody is asked."""
+    controller = declaration.controller_of(vpod)
+    dedicated = vpod.ports if vpod.is_dedicated else None
+    return {
+        "controller": controller.host_name,
+        "dedicated": vpod.name if dedicated else None,
+        "admin_port": dedicated.admin if dedicated else controller.admin_port,
+        "api_host": devices[controller.host_name].facts["management_address"],
+        "api_port": dedicated.user if dedicated else controller.user_port,
+        "user": vpod.users[0] if controller.is_secure else None,
+    }
+
+
+def vpods_of(declaration: Declaration, controller: Controller) -> list[Vpod]:
+    """The vPODs in the clusters of a controller."""
+    return [vpod for vpod in declaration.vpods.values() if declaration.controller_of(vpod) == controller]
+
+
+def _dedicated_controller(
+    vpod: Vpod,
+    ports: ControllerPorts,
+    cluster: Cluster,
+    controller: Controller,
+    devices: Mapping[str, Device],
+    placement: Mapping[str, Sequence[str]],
+    left: Collection[str],
+) -> Options:
+    machines = list(placement[vpod.name])
+    # IPU-Links close to a torus in a whole IPU-Link domain, GW-Links to a loop in a whole cluster.
+    topology = cluster.topology if vpod.ipus >= IPUS_PER_ILD else None
+    looped = cluster.looped if vpod.ipus == IPUS_PER_ILD * len(cluster.pods) else None
+    return {
+        "name": vpod.name,
+        **_settings(controller),
+        "user_port": ports.user,
+        "admin_port": ports.admin,
+        "metrics_port": ports.metrics,
+        "agents": _agents(machines, devices),
+        "clusters": [
+            _said(
+                name=vpod.name,
+                agents=machines,
+                topology=topology,
+                ipu_link_domains=max(1, vpod.ipus // IPUS_PER_ILD),
+                looped=looped,
+            )
+        ],
+        "allocations": [_allocation(vpod, vpod.name, placement)],
+        "users": _users([vpod]) if controller.is_secure else [],
+        "partitions": _partitions([vpod], left),
+    }
+
+
+def _settings(controller: Controller) -> Options:
+    """What a cluster's controller and the dedicated ones beside it have in common."""
+    return {
+        "mode": controller.mode,
+        "strict_sizes": controller.strict_sizes,
+        "any_replica_size": controller.any_replica_size,
+    }
+
+
+def _agents(machines: Sequence[str], devices: Mapping[str, Device]) -> list[Options]:
+    return [{"name": name, "host": devices[name].facts["gateway_address"], "port": AGENT_PORT} for name in machines]
+
+
+def _allocation(vpod: Vpod, cluster: str, placement: Mapping[str, Sequence[str]]) -> Options:
+    return {"name": vpod.name, "cluster": cluster, "size": vpod.ipus, "agents": list(placement[vpod.name])}
+
+
+def _users(vpods: Sequence[Vpod]) -> list[Options]:
+    """The users of all vPODs, each with what is granted to them, which is nothing where jobs have the allocations."""
+    allocations: dict[str, list[str]] = {}
+    for vpod in vpods:
+        for user in dict.fromkeys(vpod.users):
+            allocations.setdefault(user, []).extend([] if vpod.is_for_jobs else [vpod.name])
+    return [{"name": user, "allocations": names} for user, names in allocations.items()]
+
+
+def _partitions(vpods: Sequence[Vpod], left: Collection[str]) -> list[Options]:
+    """The partitions of vPODs, except of those that are left as they are."""
+    return [_partition(vpod, partition) for vpod in vpods if vpod.name not in left for partition in vpod.partitions]
+
+
+def _partition(vpod: Vpod, partition: Partition) -> Options:
+    return _said(
+        name=partition.name,
+        allocation=vpod.name,
+        size=partition.ipus,
+        gcds=partition.gcds,
+        replicas=partition.replicas,
+        reconfigurable=partition.reconfigurable,
+        routing=partition.routing,
+        gw_routing=partition.gw_routing,
+        sync_type=partition.sync_type,
+        relocatable=partition.relocatable,
+        disable_auto_reset=partition.disable_auto_reset,
+    )
+
+
+def _said(**options: Any) -> Options:
+    """The options that were declared; what is left out is kept, and an option with choices would take no None."""
+    return {name: value for name, value in options.items() if value is not None}

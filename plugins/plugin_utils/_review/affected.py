@@ -1,0 +1,106 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who feels it when a thing of a device changes: vPODs and their partitions, as declared and placed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._desired.desired import tenants_of
+from .._placement.placement import Placement
+from .._pod.devices import TOR, Device, devices_of, ports_of
+from .._pod.hypervisors import guests_of
+from .._pod.model import Declaration, Partition, Vpod
+
+Affected = dict[str, list[str]]
+
+# A VLAN's network is named by the VLAN's number, as the VLAN itself.
+VLAN_KINDS = ("vlan", "vni")
+ENTITY_KINDS = ("agent", "cluster", "allocation", "user", "partition")
+
+
+class Tenants:
+    """Answers for every device of a declaration; made once, then each answer is a look-up."""
+
+    def __init__(self, declaration: Declaration, placement: Placement) -> None:
+        self._devices = devices_of(declaration)
+        self._declaration = declaration
+        self._tenants = tenants_of(declaration, placement)
+        self._guests = guests_of(declaration)
+        self._at_port = {
+            (device.facts["switch"], port): self._tenants[device.name]
+            for device in self._devices.values()
+            if device.name in self._tenants
+            for port in ports_of(device)
+        }
+        self._in_pod: dict[str, list[Vpod]] = {}
+        for name, vpod in self._tenants.items():
+            self._in_pod.setdefault(self._devices[name].pod, []).append(vpod)
+        self._of_controller: dict[str, list[Vpod]] = {}
+        for vpod in declaration.vpods.values():
+            controller = declaration.controllers[declaration.clusters[vpod.cluster].controller]
+            self._of_controller.setdefault(controller.host_name, []).append(vpod)
+
+    def affected(self, device: str, layer: str, kind: str, name: str) -> Affected:
+        """The vPODs and partitions that a step on ``kind`` ``name`` of ``device`` is about."""
+        if layer == "controller":
+            return self._by_entity(device, kind, name)
+        known = self._devices.get(device)
+        if known is None:
+            return _named([])
+        if layer == "switch":
+            return _named(self._by_port(known, kind, name))
+        vpod = self._tenants.get(device)
+        return _named([vpod] if vpod else self._guests.get(device, []), device)
+
+    def _by_port(self, switch: Device, kind: str, name: str) -> list[Vpod]:
+        """Those at a port, in a VLAN, or for what a whole switch has once, everybody in the pod."""
+        there = self._in_pod.get(switch.pod, []) if switch.kind == TOR else []
+        if kind in VLAN_KINDS:
+            return [vpod for vpod in there if str(vpod.vlan) == name]
+        if kind == "port":
+            at_port = self._at_port.get((switch.name, name))
+            return [at_port] if at_port else []
+        return there
+
+    def _by_entity(self, controller: str, kind: str, name: str) -> Affected:
+        vpods = self._of_controller.get(controller, [])
+        if kind == "partition":
+            return _named_partition(
+                [vpod for vpod in vpods if any(each.name == name for each in vpod.partitions)], name
+            )
+        if kind == "agent":
+            vpods = [vpod for vpod in vpods if self._tenants.get(name) is vpod]
+        elif kind == "cluster":
+            # That of a dedicated controller is called as its vPOD.
+            vpods = [vpod for vpod in vpods if name in (vpod.cluster, vpod.name)]
+        elif kind == "allocation":
+            vpods = [vpod for vpod in vpods if vpod.name == name]
+        elif kind == "user":
+            vpods = [vpod for vpod in vpods if name in vpod.users]
+        elif kind == "service":
+            vpods = [vpod for vpod in vpods if name == _service_of(vpod)]
+        else:
+            vpods = []
+        return _named(vpods)
+
+
+def _service_of(vpod: Vpod) -> str:
+    """What the role vipu_controller calls the service of the controller on which a vPOD has its partitions."""
+    return f"vipu-server-{vpod.name}.service" if vpod.is_dedicated else "vipu-server.service"
+
+
+def _named(vpods: Iterable[Vpod], server: str = "") -> Affected:
+    """Each once, by name; with ``server`` only the partitions that it works for."""
+    each = {vpod.name: vpod for vpod in vpods}
+    partitions = [part.name for vpod in each.values() for part in vpod.partitions if _serves(part, server)]
+    return {"vpods": list(each), "partitions": partitions}
+
+
+def _named_partition(vpods: Iterable[Vpod], partition: str) -> Affected:
+    names = [vpod.name for vpod in vpods]
+    return {"vpods": names, "partitions": [partition] if names else []}
+
+
+def _serves(partition: Partition, server: str) -> bool:
+    return not server or not partition.poplar_servers or server in partition.poplar_servers

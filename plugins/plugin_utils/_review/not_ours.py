@@ -1,0 +1,77 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is on the devices and in nobody's declaration: tenants', Slurm's, other people's. It is no drift. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import PORT_DEFAULTS
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name
+
+from .._pod.jobs import NAMED, is_of_a_job
+from .._pod.switches import EXTERNAL
+
+Listed = dict[str, str]
+
+# Every switch has it.
+DEFAULT_VLAN = 1
+KINDS = {
+    "agents": "agent",
+    "clusters": "cluster",
+    "allocations": "allocation",
+    "users": "user",
+    "partitions": "partition",
+}
+
+
+def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mapping[str, Any]]) -> list[Listed]:
+    """Entities that pods.yml does not declare; ``held`` maps controller hosts to what vipu_info returned."""
+    ours = {(host, kinds): {each["name"] for each in desired[host][kinds]} for host in held for kinds in KINDS}
+    return [
+        {"device": host, "kind": kind, "name": name, "owner": _owner_of_entity(kind, name, fields)}
+        for host, entities in held.items()
+        for kinds, kind in KINDS.items()
+        for name, fields in (entities.get(kinds) or {}).items()
+        if name not in ours[host, kinds]
+    ]
+
+
+def _owner_of_entity(kind: str, name: str, fields: Mapping[str, Any]) -> str:
+    if is_of_a_job(kind, name):
+        return NAMED
+    if kind == "partition":
+        return f"a tenant of allocation {fields.get('allocation') or '(none)'}, pods.yml does not declare it"
+    if kind == "user" and fields.get("admin"):
+        return "an administrator, pods.yml does not declare them"
+    return "somebody who made it on the controller, pods.yml does not declare it"
+
+
+def not_ours_on_switches(desired: Mapping[str, Any], gathered: Mapping[str, Mapping[str, Any]]) -> list[Listed]:
+    """VLANs and ports that pods.yml leaves to others; ``gathered`` is what tor_switch returned as such."""
+    return [entry for switch, found in gathered.items() for entry in _on_switch(switch, desired[switch], found)]
+
+
+def _on_switch(switch: str, desired: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[Listed]:
+    vlans = {each["vlan_id"] for each in desired["vlans"]}
+    ports = {port_name(each["name"]): each for each in desired["ports"]}
+    for vlan in found["vlans"]:
+        if vlan["vlan_id"] not in vlans and vlan["vlan_id"] != DEFAULT_VLAN:
+            owner = f"somebody who calls it {vlan.get('name') or 'nothing'}, pods.yml does not declare it"
+            yield {"device": switch, "kind": "vlan", "name": str(vlan["vlan_id"]), "owner": owner}
+    for port in found["ports"]:
+        owner = _owner_of_port(port, ports.get(port_name(port["name"])))
+        if owner:
+            yield {"device": switch, "kind": "port", "name": port["name"], "owner": owner}
+
+
+def _owner_of_port(port: Mapping[str, Any], declared: Mapping[str, Any] | None) -> str:
+    """Whose a port is; empty for ours, and for one that nobody has configured."""
+    said = f", described as {port['description']!r}" if port.get("description") else ""
+    if declared is not None:
+        return f"external, as pods.yml says{said}" if declared.get("owner") == EXTERNAL else ""
+    if port.get("owner") == EXTERNAL:
+        return f"somebody who made it what this collection does not configure{said}"
+    differs = any(port.get(field, default) != default for field, default in PORT_DEFAULTS.items())
+    return f"somebody who configured it, pods.yml does not declare it{said}" if differs else ""

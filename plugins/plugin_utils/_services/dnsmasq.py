@@ -1,0 +1,99 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The configuration of one dnsmasq that does nothing but DHCP on one interface. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._services.addresses import address_from, network_from
+from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import DhcpHost, hosts_from
+
+from .header import HEADER
+
+_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
+_LEASE = re.compile(r"[1-9]\d*[mhd]|infinite")
+_OPTIONS = {"time_servers": "ntp-server", "syslog_servers": "log-server"}
+
+
+def dnsmasq_configuration(
+    declared: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], own_addresses: Sequence[str]
+) -> str:
+    """The text of a dnsmasq.conf.
+
+    Args:
+        declared: ``interface`` and ``networks``; optionally ``time_servers``, ``syslog_servers`` and ``lease_time``.
+        hosts: all known hosts, each with ``name``, ``mac`` and ``address``; those in one of the networks are served.
+        own_addresses: the IPv4 addresses of the interface itself.
+
+    Raises:
+        Refused: something is malformed, or somebody would not be served.
+    """
+    interface = _interface(declared)
+    place = f"DHCP on {interface}"
+    networks = [network_from(place, network) for network in declared.get("networks") or []]
+    served = [host for host in hosts_from(hosts) if any(host.address in network for network in networks)]
+    _check(place, networks, served)
+    _check_own(place, networks, [address_from(place, address) for address in own_addresses])
+    lease = str(declared.get("lease_time") or "1h")
+    if not _LEASE.fullmatch(lease):
+        raise Refused(f"{place}: lease_time {lease!r} is none; write it like 30m, 12h, 1d or infinite")
+    lines = [
+        HEADER,
+        "# DHCP for known MACs on one interface, and nothing else: no DNS, no gateway, no dynamic addresses.",
+        "port=0",
+        "no-resolv",
+        "no-hosts",
+        f"interface={interface}",
+        "except-interface=lo",
+        "bind-interfaces",
+        "dhcp-authoritative",
+        "dhcp-ignore=tag:!known",
+        # Without a value, an option is not sent.
+        "dhcp-option=option:router",
+        "dhcp-option=option:dns-server",
+        *_options(place, declared),
+        *(f"dhcp-range={network.network_address},static,{network.netmask},{lease}" for network in networks),
+        *(f"dhcp-host={host.mac},{host.address},{host.name}" for host in served),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _interface(declared: Mapping[str, Any]) -> str:
+    interface = str(declared.get("interface", ""))
+    if not _INTERFACE.fullmatch(interface):
+        raise Refused(f"DHCP: interface {interface!r} is no interface name; name the one to serve, like ens2f0.101")
+    return interface
+
+
+def _check(place: str, networks: Sequence[ipaddress.IPv4Network], served: Sequence[DhcpHost]) -> None:
+    for number, network in enumerate(networks):
+        for other in networks[:number]:
+            if network.overlaps(other):
+                raise Refused(f"{place}: the networks {other} and {network} overlap; keep one")
+    if not served:
+        raise Refused(f"{place}: no known host has an address in its networks; declare hosts, or leave it out")
+    for host in served:
+        for network in networks:
+            if host.address in (network.network_address, network.broadcast_address):
+                raise Refused(f"{place}: {host.name} has {host.address}, the first or last address of {network}")
+
+
+def _check_own(
+    place: str, networks: Sequence[ipaddress.IPv4Network], own_addresses: Sequence[ipaddress.IPv4Address]
+) -> None:
+    for network in networks:
+        if not any(address in network for address in own_addresses):
+            raise Refused(f"{place}: the interface has no address in {network}; give it one, or nobody is answered")
+
+
+def _options(place: str, declared: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name, option in _OPTIONS.items():
+        addresses = [str(address_from(f"{place}: {name}", address)) for address in declared.get(name) or []]
+        lines += [f"dhcp-option=option:{option},{','.join(addresses)}"] if addresses else []
+    return lines

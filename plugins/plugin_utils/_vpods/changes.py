@@ -1,0 +1,104 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run makes of each vPOD as a whole: from the allocations that there are to the declared ones. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .._placement.cluster_space import Allocations
+from .._placement.placement import Placement
+from .._pod.model import Declaration, Vpod
+
+CREATE, KEEP, GROW, SHRINK = "create", "keep", "grow", "shrink"
+MOVE, REPLACE, RELEASE, REMOVE = "move", "replace", "release", "remove"
+
+# V-IPU cannot change an allocation: these make it again, and everything in it goes before.
+REBUILDING = (GROW, SHRINK, MOVE, REPLACE)
+
+
+@dataclass(frozen=True)
+class VpodChange:
+    """What becomes of one vPOD.
+
+    Args:
+        vpod: its name.
+        kind: ``create``, ``keep``, ``grow``, ``shrink``, ``move``, ``replace`` (a machine is excluded),
+            ``release`` (jobs are to have allocations instead) or ``remove``.
+        before: the IPU-Machines of its allocation, none where it has no allocation.
+        after: those that it is to have.
+    """
+
+    vpod: str
+    kind: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def goes_down(self) -> bool:
+        """Whether its allocation goes, for good or to be made again."""
+        return bool(self.before) and (self.kind in (RELEASE, REMOVE) or self.kind in REBUILDING)
+
+    @property
+    def leaving(self) -> list[str]:
+        """The IPU-Machines that it gives back."""
+        return [name for name in self.before if name not in self.after]
+
+    def __str__(self) -> str:
+        if self.kind == REMOVE:
+            return f"vPOD {self.vpod} is to go"
+        if self.kind == RELEASE:
+            return f"vPOD {self.vpod} is to leave its allocation ({', '.join(self.before)}) to Slurm's jobs"
+        if self.kind in REBUILDING:
+            return f"vPOD {self.vpod} is to {self.kind}, from {', '.join(self.before)} to {', '.join(self.after)}"
+        return f"vPOD {self.vpod} is to {self.kind}"
+
+
+def vpod_changes(declaration: Declaration, allocations: Allocations, placement: Placement) -> dict[str, VpodChange]:
+    """What becomes of each vPOD, by name; those that are to go come first.
+
+    Args:
+        declaration: what is wanted.
+        allocations: what the controllers say now; one that could not be read is missing.
+        placement: where the vPODs are to lie.
+    """
+    excluded = {name for pod in declaration.pods.values() for name in pod.excluded}
+
+    def before(vpod: str, host: str) -> tuple[str, ...]:
+        return tuple(allocations.get(host, {}).get(vpod, ()))
+
+    gone = {
+        vpod.name: VpodChange(vpod.name, REMOVE, before(vpod.name, declaration.controller_of(vpod).host_name), ())
+        for vpod in declaration.absent.values()
+    }
+    changes = {
+        vpod.name: _change(
+            vpod, before(vpod.name, declaration.controller_of(vpod).host_name), placement[vpod.name], excluded
+        )
+        for vpod in declaration.vpods.values()
+    }
+    return {**gone, **changes}
+
+
+def without(declaration: Declaration, names: Mapping[str, object]) -> Declaration:
+    """The declaration without these vPODs."""
+    return replace(declaration, vpods={name: vpod for name, vpod in declaration.vpods.items() if name not in names})
+
+
+def _change(vpod: Vpod, before: tuple[str, ...], after: Sequence[str], excluded: set[str]) -> VpodChange:
+    return VpodChange(vpod.name, _kind(vpod, before, after, excluded), before, tuple(after))
+
+
+def _kind(vpod: Vpod, before: Sequence[str], after: Sequence[str], excluded: set[str]) -> str:
+    if vpod.is_for_jobs:
+        return RELEASE if before else KEEP
+    if not before:
+        return CREATE
+    if sorted(before) == sorted(after):
+        return KEEP
+    if excluded & set(before):
+        return REPLACE
+    if len(after) != len(before):
+        return GROW if len(after) > len(before) else SHRINK
+    return MOVE

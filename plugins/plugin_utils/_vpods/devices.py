@@ -1,0 +1,122 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The part of the desired state that is about some vPODs or some devices alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import vlan_ids
+
+from .._desired.tenant_vlans import vlan_name
+from .._pod.devices import devices_of, ports_of
+from .._pod.model import ABSENT, Declaration, Vpod
+from .changes import VpodChange
+
+Options = dict[str, Any]
+Desired = dict[str, dict[str, Any]]
+
+
+def only_declared(declaration: Declaration, names: Collection[str], there: Collection[str]) -> Declaration:
+    """The declaration of a run on these vPODs alone.
+
+    Another vPOD counts only where it has its allocation (``there``) or is for jobs, so that it keeps its place; none of
+    them goes.
+    """
+    vpods = {
+        name: vpod for name, vpod in declaration.vpods.items() if name in names or name in there or vpod.is_for_jobs
+    }
+    absent = {name: vpod for name, vpod in declaration.absent.items() if name in names}
+    return replace(declaration, vpods=vpods, absent=absent)
+
+
+def of_devices(declaration: Declaration, switches: Mapping[str, Options], devices: Collection[str]) -> Desired:
+    """The switches that these devices are cabled to, each with their ports and the VLANs of these, and no others."""
+    known = devices_of(declaration)
+    ports: dict[str, set[str]] = {}
+    for name in devices:
+        if name in known and "switch" in known[name].facts:
+            ports.setdefault(known[name].facts["switch"], set()).update(ports_of(known[name]))
+    return {switch: _with_ports(switches[switch], names) for switch, names in ports.items()}
+
+
+def of_vpods(
+    desired: Desired, declaration: Declaration, changes: Mapping[str, VpodChange], strays: Collection[str]
+) -> Desired:
+    """What :func:`desired.desired` wants, as far as it is about the vPODs of these changes.
+
+    ``strays`` are Poplar servers and IPU-Machines that were theirs and are nobody's now.
+    """
+    names = set(changes)
+    vpods: list[Vpod] = [vpod for name, vpod in {**declaration.absent, **declaration.vpods}.items() if name in names]
+    servers = {*strays, *(server for vpod in vpods for server in vpod.poplar_servers)}
+    hosts = {declaration.controller_of(vpod).host_name for vpod in vpods}
+    machines = {name for change in changes.values() for name in (*change.before, *change.after)}
+    switches = of_devices(declaration, desired["tor_switches"], servers | machines)
+    gone = {vlan_name(vpod) for vpod in vpods}
+    for switch, options in switches.items():
+        options["vlans"] += [
+            vlan
+            for vlan in desired["tor_switches"][switch]["vlans"]
+            if vlan.get("state") == ABSENT and vlan["name"] in gone
+        ]
+        options["wakers"] = {name: waker for name, waker in options["wakers"].items() if name in servers}
+    return {
+        **desired,
+        "tor_switches": switches,
+        "management_switches": {},
+        "poplar_servers": {name: options for name, options in desired["poplar_servers"].items() if name in servers},
+        "vipu_controllers": {
+            host: _entities_of(options, names, users_of(declaration, host, names))
+            for host, options in desired["vipu_controllers"].items()
+            if host in hosts
+        },
+        "dedicated_controllers": {
+            host: [each for each in controllers if each["name"] in names]
+            for host, controllers in desired["dedicated_controllers"].items()
+        },
+        "removed_controllers": {
+            host: [name for name in removed if name in names]
+            for host, removed in desired["removed_controllers"].items()
+        },
+    }
+
+
+def users_of(declaration: Declaration, host: str, names: Collection[str]) -> set[str]:
+    """The users that these vPODs have on the controller of their cluster, where that is on this host."""
+    return {
+        user
+        for vpod in declaration.vpods.values()
+        if vpod.name in names and not vpod.is_dedicated and declaration.controller_of(vpod).host_name == host
+        for user in vpod.users
+    }
+
+
+def _with_ports(switch: Options, names: Collection[str]) -> Options:
+    ports = [port for port in switch["ports"] if port["name"] in names]
+    channels = {f"Port-Channel{port['channel_group']}" for port in ports if port.get("channel_group")}
+    ports += [port for port in switch["ports"] if port["name"] in channels]
+    used = {vlan for port in ports for vlan in _vlans_of(port)}
+    return {
+        **switch,
+        "ports": ports,
+        "vlans": [vlan for vlan in switch["vlans"] if vlan.get("state") != ABSENT and vlan["vlan_id"] in used],
+        "canary": [name for name in switch["canary"] if name in {port["name"] for port in ports}],
+    }
+
+
+def _vlans_of(port: Options) -> set[int]:
+    """The VLANs that the options of a port name."""
+    named = {port.get("vlan"), port.get("native_vlan")} - {None}
+    return {int(vlan) for vlan in named if vlan} | set(vlan_ids(port.get("allowed_vlans") or []))
+
+
+def _entities_of(controller: Options, names: Collection[str], users: Collection[str]) -> Options:
+    return {
+        **controller,
+        "allocations": [each for each in controller["allocations"] if each["name"] in names],
+        "users": [each for each in controller["users"] if each["name"] in users],
+        "partitions": [each for each in controller["partitions"] if each["allocation"] in names],
+    }

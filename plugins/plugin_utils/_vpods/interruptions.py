@@ -1,0 +1,274 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which running work a change would end, and why it is refused unless somebody says that it may. Pure.
+
+In use is what Slurm, RDMA queue pairs and the controller say together; what is not known counts as in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._cross.ends import declared_port, gathered_port
+from .._desired.desired import tenants_of
+from .._desired.tenant_vlans import vlan_name
+from .._placement.placement import Placement
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
+from .._pod.jobs import is_of_a_job
+from .._pod.model import Declaration, Vpod
+from .changes import VpodChange
+from .devices import Desired, Options
+from .lowering import Held, dedicated_of, regranted, reshaped
+
+# The name of a VLAN that says whose it is.
+TENANT_VLAN = "vpod-"
+DEAD = "ERROR"
+# Of a vPOD that pods.yml no longer has; nobody knows which ones to ask.
+SOME_SERVERS = "its Poplar servers"
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """What a run would do to somebody's running work.
+
+    Args:
+        vpod: whose.
+        why: what is done, each a sentence without its end.
+        servers: the Poplar servers on which work would end.
+        partitions: those that would die and may be in use; None where nobody can tell.
+        users: those who get other access keys.
+        jobs: the allocations of Slurm's jobs on IPU-Machines that leave the vPOD. Only Slurm may remove them.
+    """
+
+    vpod: str
+    why: tuple[str, ...]
+    servers: tuple[str, ...] = ()
+    partitions: tuple[str, ...] | None = ()
+    users: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+def interruptions(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    wanted: Desired,
+    held: Held,
+    seen: Mapping[str, Mapping[str, Any]],
+) -> list[Interruption]:
+    """Everything that somebody may feel, one for each vPOD.
+
+    Args:
+        declaration: what is wanted.
+        changes: what becomes of the vPODs.
+        wanted: the desired state.
+        held: what the controllers hold.
+        seen: switch to what tor_info has returned, those that were not read are missing.
+    """
+    found: dict[str, Interruption] = {}
+    for one in (
+        *_by_allocation(declaration, changes, held),
+        *_by_network(declaration, changes, wanted, held, seen),
+        *_by_user(wanted, held),
+        *_by_partition(wanted, held),
+    ):
+        found[one.vpod] = _together(found[one.vpod], one) if one.vpod in found else one
+    return list(found.values())
+
+
+def strays(
+    declaration: Declaration,
+    placement: Placement,
+    wanted: Desired,
+    seen: Mapping[str, Mapping[str, Any]],
+    names: Collection[str],
+) -> list[str]:
+    """The servers and IPU-Machines that are in the VLAN of one of these vPODs, and are no vPOD's by pods.yml.
+
+    What one of them that is to go was pinned to counts, too: of jobs' vPODs no allocation says what they have.
+    """
+    tenants = tenants_of(declaration, placement)
+    pinned = {name for vpod in declaration.absent.values() if vpod.name in names for name in vpod.ipu_machines}
+    return [
+        device.name
+        for device in devices_of(declaration).values()
+        if device.kind in (POPLAR_SERVER, IPU_MACHINE) and device.name not in tenants
+        for switch in [device.facts["switch"]]
+        if device.name in pinned
+        or (
+            switch in seen
+            and any(
+                tenant in names
+                for tenant, _before, _after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch])
+            )
+        )
+    ]
+
+
+def refusals(
+    felt: Sequence[Interruption], uses: Mapping[str, Sequence[str] | None], told: Collection[str]
+) -> list[str]:
+    """Why the run does not go on, one sentence for each vPOD whose work would end and may not, or is a job's to end.
+
+    Args:
+        felt: what somebody may feel.
+        uses: Poplar server to what runs on it, in words; None, or missing, where nobody can tell.
+        told: the vPODs that may be interrupted.
+    """
+    asked = [
+        f"{'; '.join(one.why)}; that would end what runs there: {', '.join(work)}; end it first, or say with -e "
+        f'\'{{"vpods_interrupt": ["{one.vpod}"]}}\' that it may'
+        for one in felt
+        for work in [list(_work(one, uses))]
+        if work and one.vpod not in told and not one.jobs
+    ]
+    return [*asked, *(_left_to_slurm(one) for one in felt if one.jobs)]
+
+
+def _left_to_slurm(one: Interruption) -> str:
+    return (
+        f"{'; '.join(one.why)}; there Slurm's jobs have allocations, which nobody else removes: {', '.join(one.jobs)}; "
+        "end these jobs first"
+    )
+
+
+def _work(one: Interruption, uses: Mapping[str, Sequence[str] | None]) -> Iterator[str]:
+    if one.partitions is None:
+        yield "partitions that cannot be listed"
+    for name in one.partitions or ():
+        yield f"partition {name}"
+    for server in one.servers:
+        words = uses.get(server)
+        if words is None:
+            yield f"whatever runs on {server}, which cannot be asked"
+        for word in words or ():
+            yield f"{word} on {server}"
+    for user in one.users:
+        yield f"the access key of user {user}"
+
+
+def _together(one: Interruption, other: Interruption) -> Interruption:
+    unknown = one.partitions is None or other.partitions is None
+    return replace(
+        one,
+        why=tuple(dict.fromkeys([*one.why, *other.why])),
+        servers=tuple(dict.fromkeys([*one.servers, *other.servers])),
+        partitions=None if unknown else tuple(dict.fromkeys([*(one.partitions or ()), *(other.partitions or ())])),
+        users=tuple(dict.fromkeys([*one.users, *other.users])),
+        jobs=tuple(dict.fromkeys([*one.jobs, *other.jobs])),
+    )
+
+
+def _by_allocation(declaration: Declaration, changes: Mapping[str, VpodChange], held: Held) -> Iterator[Interruption]:
+    """vPODs whose allocation goes, with everything in it."""
+    vpods = {**declaration.absent, **declaration.vpods}
+    for change in changes.values():
+        if change.goes_down:
+            vpod = vpods[change.vpod]
+            partitions = _partitions(declaration, vpod, held)
+            users = _users(declaration, change, vpod, held)
+            yield Interruption(change.vpod, (str(change),), vpod.poplar_servers, partitions, users)
+
+
+def _partitions(declaration: Declaration, vpod: Vpod, held: Held) -> tuple[str, ...] | None:
+    """The partitions of a vPOD that may be in use, on the shared controller or on a dedicated one."""
+    there = held.get(declaration.controller_of(vpod).host_name, {})
+    shared, dedicated = there.get("partitions"), there.get("dedicated")
+    # What is said of a vPOD that is to go may leave out that it has one.
+    own = (dedicated or {}).get(vpod.name, None if dedicated is None and vpod.is_dedicated else {})
+    if shared is None or own is None:
+        return None
+    reserved = {name: each for name, each in shared.items() if each["allocation"] == vpod.name}
+    own_partitions = own.get("partitions", {})
+    return tuple(name for name, each in {**reserved, **own_partitions}.items() if each.get("status") != DEAD)
+
+
+def _users(declaration: Declaration, change: VpodChange, vpod: Vpod, held: Held) -> tuple[str, ...]:
+    """The users of a vPOD that comes again, who are made again, too; those of a dedicated controller go with it."""
+    there = {name for controller in held.values() for name in controller.get("users") or {}}
+    if vpod.is_dedicated and declaration.controller_of(vpod).is_secure:
+        there.update(vpod.users)
+    return tuple(name for name in vpod.users if name in there and change.after)
+
+
+def _by_network(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    wanted: Desired,
+    held: Held,
+    seen: Mapping[str, Mapping[str, Any]],
+) -> Iterator[Interruption]:
+    """Devices whose ports leave the VLAN of a tenant."""
+    vpods = {**declaration.absent, **declaration.vpods}
+    allocated = {name for controller in held.values() for name in controller.get("allocations") or {}}
+    for device in devices_of(declaration).values():
+        switch = device.facts.get("switch", "")
+        if switch not in seen or switch not in wanted["tor_switches"]:
+            continue
+        for tenant, before, after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch]):
+            why = f"{device.name} is to leave VLAN {before} of vPOD {tenant} for VLAN {after}"
+            if tenant not in vpods:
+                why += f", which pods.yml no longer has (declare vpods.{tenant} with state: absent to remove it)"
+            theirs = vpods[tenant].poplar_servers if tenant in vpods else (SOME_SERVERS,) * (tenant in allocated)
+            leaves = tenant not in changes or device.name not in changes[tenant].after
+            jobs = tuple(_jobs_on(device.name, held)) if leaves else ()
+            yield Interruption(tenant, (why,), theirs if device.kind == IPU_MACHINE else (device.name,), jobs=jobs)
+
+
+def _jobs_on(machine: str, held: Held) -> Iterator[str]:
+    """The allocations of Slurm's jobs that have an IPU-Machine."""
+    for controller in held.values():
+        for name, allocation in (controller.get("allocations") or {}).items():
+            if is_of_a_job("allocation", name) and machine in allocation["agents"]:
+                yield name
+
+
+def _moves(
+    declaration: Declaration, device: Device, wanted: Mapping[str, Any], seen: Mapping[str, Any]
+) -> Iterator[tuple[str, int, int]]:
+    """Tenant, VLAN before and VLAN after, where the port of a device changes its VLAN."""
+    names = [port["name"] for port in wanted["ports"]]
+    for port in ports_of(device)[:1]:
+        if port not in names:
+            continue
+        before = gathered_port("", seen, port, has_profile=False).untagged
+        after = declared_port("", wanted, port).untagged
+        tenant = _tenant_of(declaration, before, seen)
+        if tenant and before is not None and after is not None and before != after:
+            yield tenant, before, after
+
+
+def _tenant_of(declaration: Declaration, vlan: int | None, seen: Mapping[str, Any]) -> str:
+    """Whose a VLAN is by its name on the switch, else by pods.yml; empty for nobody's."""
+    vpods = {**declaration.absent, **declaration.vpods}
+    name = next((each.get("name") or "" for each in seen["vlans"] if each["vlan_id"] == vlan), "")
+    by_name = next((vpod.name for vpod in vpods.values() if name and name == vlan_name(vpod)), "")
+    if by_name or name.startswith(TENANT_VLAN):
+        return by_name or name[len(TENANT_VLAN) :]
+    return next((vpod.name for vpod in vpods.values() if vlan is not None and vpod.vlan == vlan), "")
+
+
+def _by_user(wanted: Desired, held: Held) -> Iterator[Interruption]:
+    """vPODs that stay, one of whose users is made again."""
+    for host, options in wanted["vipu_controllers"].items():
+        for user, allocations in regranted(options, held.get(host, {})).items():
+            for vpod in allocations:
+                why = f"user {user} is to have other vPODs than {', '.join(allocations)}, and so another access key"
+                yield Interruption(vpod, (why,), users=(user,))
+
+
+def _by_partition(wanted: Desired, held: Held) -> Iterator[Interruption]:
+    """vPODs that stay, one of whose partitions is made again."""
+    for host, shared in wanted["vipu_controllers"].items():
+        there = held.get(host, {})
+        own = [(each, dedicated_of(there, each["name"])) for each in wanted["dedicated_controllers"][host]]
+        for options, on_it in [(shared, there), *own]:
+            yield from _by_partition_of(options, on_it)
+
+
+def _by_partition_of(options: Options, held: Mapping[str, Mapping[str, Any]]) -> Iterator[Interruption]:
+    there = held.get("partitions") or {}
+    for name, words in reshaped(options, held).items():
+        in_use = (name,) if there[name].get("status") != DEAD else ()
+        yield Interruption(there[name]["allocation"], (f"partition {name}: {words}",), partitions=in_use)
