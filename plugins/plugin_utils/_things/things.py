@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
@@ -67,9 +67,17 @@ class Unit:
 
 @dataclass(frozen=True)
 class Packages:
-    """Packages that are installed."""
+    """Packages that are installed.
 
-    names: tuple[str, ...]
+    Args:
+        names: their names.
+        by_os_family: instead of them where names depend on the OS: its family, as Ansible calls it, to the names there.
+        otherwise: the role's variable that takes names for another family.
+    """
+
+    names: tuple[str, ...] = ()
+    by_os_family: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)

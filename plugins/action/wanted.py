@@ -1,0 +1,39 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says what a role writes to the host, from the role's variables. Asks no host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.tasks import for_tasks
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Thing
+
+THINGS_OF_ROLE: dict[str, Callable[[Mapping[str, Any]], list[Thing]]] = {
+    "poplar_server": poplar_server_things,
+}
+
+
+class ActionModule(ActionBase):
+    """What the decision of a run compares with the host is what the role's tasks write: both have it from here."""
+
+    _supports_check_mode = True
+    _supports_diff = False
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The things, by their kind."""
+        super().run(tmp, task_vars)
+        _found, options = self.validate_argument_spec(
+            {"role": {"type": "str", "required": True, "choices": list(THINGS_OF_ROLE)}}
+        )
+        role = options["role"]
+        settings = plain(settings_of([role], self._loader, self._templar, task_vars or {}))
+        return {"changed": False, **for_tasks(THINGS_OF_ROLE[role](settings))}
