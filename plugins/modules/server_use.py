@@ -56,23 +56,11 @@ unknown:
   sample: []
 """
 
-from typing import Callable
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.queue_pairs import rdma_uses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
-from ansible_collections.ipu.pod.plugins.module_utils._use.slurm import slurm_jobs
-
-
-def queue_pairs(programs: Programs) -> list[str]:
-    """The queue pairs of programs, in words."""
-    pairs = rdma_uses(programs, Sysfs().rdma_devices()).queue_pairs
-    if pairs is None:
-        raise DeviceError("rdma: the RDMA queue pairs cannot be listed; install the program rdma (iproute2)")
-    return [str(pair) for pair in pairs]
+from ansible_collections.ipu.pod.plugins.module_utils._use.running import running_on
 
 
 def main() -> None:
@@ -83,16 +71,8 @@ def main() -> None:
         status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
         return status, output, errors
 
-    programs = Programs(run)
-    askers: tuple[Callable[[Programs], list[str]], ...] = (slurm_jobs, queue_pairs)
-    in_use: list[str] = []
-    unknown: list[str] = []
-    for ask in askers:
-        try:
-            in_use += ask(programs)
-        except DeviceError as error:
-            unknown.append(str(error))
-    module.exit_json(changed=False, in_use=[*in_use, *(f"whatever it is ({why})" for why in unknown)], unknown=unknown)
+    in_use, unknown = running_on(Programs(run), Sysfs().rdma_devices())
+    module.exit_json(changed=False, in_use=in_use, unknown=unknown)
 
 
 if __name__ == "__main__":

@@ -104,22 +104,25 @@ class Client:
             Refused: netplan does not take the files, or something of others would change with it.
         """
         if backend.name != "networkmanager" and "networkd" in server.services:
-            self._refuse_unloaded(server)
+            for problem in self.unloaded(server):
+                raise Refused(problem)
         if backend.name == "netplan":
             self._rehearse_netplan(backend, steps, server)
 
-    def _refuse_unloaded(self, server: Server) -> None:
-        """Refuse where a file of others has changed since networkd configured a link from it."""
+    def unloaded(self, server: Server) -> list[str]:
+        """Where a file of others has changed since networkd configured a link from it, one sentence each."""
+        problems = []
         for device, path in network_files_from(self._programs.call(["networkctl", "status", *server.links])).items():
             if BACKENDS["networkd"].interface_of(path) or netplan.generated_for(path):
                 continue
             written = self._files.modified(path)
             configured = self._files.modified(f"{_CONFIGURED}/{server.links[device].index}")
             if configured is not None and (written is None or written > configured):
-                raise Refused(
+                problems.append(
                     f"systemd-networkd would also change {device}: somebody edited {path} and did not have it loaded; "
                     "load it with `networkctl reload` or take it back first"
                 )
+        return problems
 
     def _rehearse_netplan(self, backend: Backend, steps: Sequence[Step], server: Server) -> None:
         """Have netplan generate everything in a folder of its own, and compare that with what is there."""

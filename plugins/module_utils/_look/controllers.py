@@ -1,0 +1,119 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each V-IPU controller of a host holds: that of its clusters, and those that belong to one vPOD each."""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Mapping, Sequence
+
+from .._host.files import Files
+from .._plan.converge import DeviceError
+from .._vipu.cli import Controller, Run
+from .._vipu.connection import configuration_of
+from .._vipu.dialect import ADMIN
+from .._vipu.entities import PARTITION, plural
+from .plain import plain
+
+UNITS = "/etc/systemd/system"
+_UNIT = re.compile(r"vipu-server-(.+)\.service")
+_ADMIN_PORT = re.compile(r"--admin-port[ =](\d+)")
+_STORAGE = re.compile(r"--storage[ =](\S+)")
+# So many controllers are asked at the same time.
+_SIDE_BY_SIDE = 8
+
+Answer = Dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a controller is asked.
+
+    Args:
+        name: of its vPOD; empty for that of the clusters.
+        admin_port: None where its unit does not tell.
+        storage: its storage file; empty where its unit does not tell.
+        config: the configuration file of vipu-admin; None for what the program takes by itself.
+        secure: whether its unit starts it in secure mode.
+    """
+
+    name: str
+    admin_port: int | None
+    storage: str
+    config: str | None = None
+    secure: bool = False
+
+
+def places_of(options: Sequence[Mapping[str, Any]], with_dedicated: bool, files: Files) -> list[Place]:
+    """The controllers of this host: those that are named, and every dedicated one that has a unit.
+
+    Args:
+        options: the named ones, as in the option ``controllers``.
+        with_dedicated: whether others are looked for.
+        files: the host's files.
+    """
+    named = [
+        Place(
+            each["name"], each["admin_port"], each["storage"], each["config"], "--secure" in _unit(files, each["name"])
+        )
+        for each in options
+    ]
+    matches = (_UNIT.fullmatch(name) for name in (files.names(UNITS) if with_dedicated else []))
+    found = sorted({match.group(1) for match in matches if match} - {place.name for place in named})
+    return named + [_dedicated(name, _unit(files, name)) for name in found]
+
+
+def controllers_from(
+    places: Sequence[Place], partitions: Sequence[str], run: Run, exists: Callable[[str], bool] = os.path.exists
+) -> dict[str, Answer]:
+    """What each controller holds, by its name, or why it does not tell.
+
+    Args:
+        places: where they are.
+        partitions: those whose IPUoF configurations are wanted, from whichever controller has them.
+        run: runs vipu-admin.
+        exists: whether there is a file.
+    """
+
+    def asked(place: Place) -> Answer:
+        answer = {"storage": exists(place.storage), "secure": place.secure, "admin_port": place.admin_port}
+        try:
+            return {**answer, **_held(place, partitions, run)}
+        except DeviceError as error:
+            return {**answer, "message": " ".join(str(error).split())}
+
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        return dict(zip((place.name for place in places), pool.map(asked, places)))
+
+
+def _unit(files: Files, vpod: str) -> str:
+    file = files.read(f"{UNITS}/vipu-server{f'-{vpod}' if vpod else ''}.service")
+    return file.content if file else ""
+
+
+def _dedicated(name: str, unit: str) -> Place:
+    port, storage, secure = _ADMIN_PORT.search(unit), _STORAGE.search(unit), "--secure" in unit
+    return Place(
+        name=name,
+        admin_port=int(port.group(1)) if port else None,
+        storage=storage.group(1) if storage else "",
+        config=f"/etc/vipu/vipu-admin-{name}.hcl" if secure else None,
+        secure=secure,
+    )
+
+
+def _held(place: Place, partitions: Sequence[str], run: Run) -> Answer:
+    if place.admin_port is None:
+        raise DeviceError(f"{UNITS}/vipu-server-{place.name}.service has no --admin-port; correct it or remove it")
+    options = configuration_of({"config": place.config, "api_user_id": None}, ADMIN)
+    client = Controller(run, ADMIN, "localhost", place.admin_port, options)
+    state = client.read(client.kinds)
+    held = {plural(kind): plain(entities) for kind, entities in state.items()}
+    here = {name: state[PARTITION][name]["gcds"] for name in partitions if name in state[PARTITION]}
+    configurations = {
+        name: [client.ipuof_configuration(name, gcd) for gcd in range(gcds)] for name, gcds in here.items()
+    }
+    return {"release": client.server_version(), **held, "ipuof_configurations": configurations}

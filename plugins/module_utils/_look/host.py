@@ -1,0 +1,188 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One look at a Linux host: everything that any layer compares, each part by itself, all of them side by side."""
+
+from __future__ import annotations
+
+import glob
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, Mapping
+
+from .._host.files import Files
+from .._plan.converge import DeviceError, Refused
+from .._rnic import plan as interfaces
+from .._rnic.checkpoint import Checkpoint
+from .._rnic.client import Client
+from .._rnic.declared import Interface
+from .._rnic.programs import Programs, Run
+from .._rnic.server import management
+from .._rnic.sysfs import Sysfs
+from .._roce import boot
+from .._roce import plan as lossless
+from .._roce.declared import RoceInterface
+from .._roce.host import Host
+from .._roce.inspection import Inspection
+from .._roce.server import Server, Surveyed, nics_of
+from .._use.running import running_on
+from .._vipu.ipuof_files import IpuofFiles
+from .controllers import controllers_from, places_of
+from .once import Once
+from .plain import plain
+from .things import kernel_parameters_from, packages_from, paths_from, secrets_from, texts_from, units_from
+
+LEASES = ("/var/lib/misc/dnsmasq.leases", "/var/lib/dnsmasq/dnsmasq.leases", "/var/lib/ipu-pod-dhcp/*.leases")
+# A message is one line, and of a length that can be read.
+_LONGEST = 1000
+
+Part = Dict[str, Any]
+
+
+def looked(parts: Mapping[str, Callable[[], Part]]) -> dict[str, Part]:
+    """The answers of the parts, by name; one that fails says why and takes no other with it."""
+    if not parts:
+        return {}
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return dict(zip(parts, pool.map(_answer, parts.values())))
+
+
+def _answer(read: Callable[[], Part]) -> Part:
+    try:
+        return read()
+    except (Refused, DeviceError, OSError, ValueError) as error:
+        return {"message": _line(error)}
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST]
+
+
+class HostLook:
+    """The parts of one host, read as they are asked for.
+
+    Args:
+        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
+        run_vipu: the same for vipu-admin, with an exit status where it does not exist.
+        files: the host's files.
+        sysfs: what its kernel shows of NICs.
+        ssh_addresses: the host's end of the SSH connections in use.
+        options: those of the module host_look.
+        distribution: what Ansible's facts say of it.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        run_vipu: Run,
+        files: Files,
+        sysfs: Sysfs,
+        ssh_addresses: frozenset[str],
+        options: Mapping[str, Any],
+        distribution: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self._run = Once(run)
+        self._run_vipu = run_vipu
+        self._programs = Programs(self._run)
+        self._files = files
+        self._sysfs = sysfs
+        self._ssh_addresses = ssh_addresses
+        self._options = options
+        self._distribution = distribution
+        self._client = Client(self._programs, files, sysfs, ssh_addresses)
+
+    def links(self) -> Part:
+        """All interfaces, and who configures them."""
+        return dict(plain(self._client.survey()))
+
+    def network(self) -> Part:
+        """The same in the words of rnic_network, and what stands in the way of a change."""
+        server = self._client.survey()
+        checkpoint = Checkpoint(self._programs, self._files)
+        undone = checkpoint.undone()
+        return {
+            "gathered": plain(interfaces.gathered(server)),
+            "lasting": interfaces.lasting(server),
+            "pending": checkpoint.is_pending(),
+            "refusal": _refusal(checkpoint),
+            "undone": None if undone is None else undone.splitlines(),
+            "unloaded": self._client.unloaded(server) if "networkd" in server.services else [],
+        }
+
+    def uses(self) -> Part:
+        """Who uses the interfaces."""
+        return dict(plain(self._client.uses(list(self._client.survey([]).links))))
+
+    def roce(self) -> Part:
+        """The lossless settings of every NIC that may be declared, ports of a bond too, and what brings them back."""
+        host = Host(
+            self._run,
+            self._files,
+            self._ssh_addresses,
+            self._sysfs.pci_addresses(),
+            self._options["roce_tools"],
+            self._sysfs.rdma_devices(),
+        )
+        survey = self._client.survey([])
+        links, reserved = survey.links, management(survey)
+        surveyed: dict[str, Surveyed] = {}
+        unread: dict[str, str] = {}
+        for name in (nic.device for nic in nics_of(links) if nic.mac and nic.device not in reserved):
+            try:
+                surveyed.update(host.survey([RoceInterface(Interface(name))]).interfaces)
+            except DeviceError as error:
+                unread[name] = _line(error)
+        # What is adopted of a bond is the bond.
+        alone = Server(host.tools, links, {name: each for name, each in surveyed.items() if not links[name].master})
+        return {
+            "server": {"tools": host.tools.name, "links": plain(links), "interfaces": plain(surveyed)},
+            "gathered": plain(lossless.gathered(alone)),
+            "lasting": plain(lossless.lasting(alone)),
+            "unread": unread,
+            # By the names that were declared, which the devices need not have.
+            "files": texts_from([boot.script_path("*"), boot.unit_path("*")]),
+            "starts": sorted(path for path in glob.glob(f"{boot.UNITS}/*.device.wants/{boot.unit_name('*')}")),
+        }
+
+    def nics(self) -> Part:
+        """Links, GIDs, counters and firmware, in the words of rnic_info."""
+        firmware, speed = self._options["minimum_firmware"], self._options["minimum_speed"]
+        nics = Inspection(self._run, self._files, firmware, speed).nics()
+        return {"nics": nics, "minimum": {"firmware": firmware, "speed": speed}}
+
+    def use(self) -> Part:
+        """Jobs and queue pairs, in the words of server_use."""
+        in_use, unknown = running_on(self._programs, self._sysfs.rdma_devices())
+        return {"in_use": in_use, "unknown": unknown}
+
+    def ipuof(self) -> Part:
+        """The files that tell Poplar about its partitions."""
+        return dict(IpuofFiles(self._files).read())
+
+    def things(self) -> Part:
+        """Files, units, packages and kernel parameters, as far as they are asked for."""
+        asked = self._options
+        return {
+            "paths": paths_from(asked["paths"]),
+            "texts": texts_from(asked["texts"]),
+            "units": units_from(self._programs, asked["units"]),
+            "packages": packages_from(self._programs, asked["packages"], self._distribution()),
+            "kernel_parameters": kernel_parameters_from(asked["kernel_parameters"]),
+            "secrets": secrets_from(asked["secrets"]),
+        }
+
+    def controllers(self) -> Part:
+        """What each V-IPU controller here holds."""
+        places = places_of(self._options["controllers"], self._options["dedicated_units"], self._files)
+        return controllers_from(places, self._options["ipuof_configurations"], self._run_vipu)
+
+    def leases(self) -> Part:
+        """The addresses that dnsmasq has given out."""
+        return {"text": "".join(texts_from(LEASES).values())}
+
+
+def _refusal(checkpoint: Checkpoint) -> str:
+    """Why rnic_network would not begin a change; empty where nothing waits."""
+    try:
+        checkpoint.refuse_pending()
+    except Refused as error:
+        return str(error)
+    return ""

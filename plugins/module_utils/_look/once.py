@@ -1,0 +1,59 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs of this host in one look: whoever asks, each is run once, and none longer than it may take."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from concurrent.futures import Future
+from threading import Lock
+from typing import Tuple
+
+from .._rnic.programs import Run
+
+# Seconds; as the programs timeout and sh have it, the exit status of what took longer.
+LIMIT, TIMED_OUT = 30, 124
+
+Answer = Tuple[int, str, str]
+
+
+class Once:
+    """A function that runs programs, for several threads: the same words are answered by the same run.
+
+    Args:
+        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lock = Lock()
+        self._answers: dict[tuple[str, ...], Future[Answer]] = {}
+
+    def __call__(self, argv: list[str]) -> Answer:
+        """The answer, or the error of whoever asked first."""
+        mine: Future[Answer] = Future()
+        with self._lock:
+            answer = self._answers.setdefault(tuple(argv), mine)
+        if answer is mine:
+            try:
+                mine.set_result(self._run(argv))
+            except BaseException as error:
+                mine.set_exception(error)
+        return answer.result()
+
+
+def run_limited(argv: list[str]) -> Answer:
+    """Run a program of this host and return its exit status, output and errors; OSError where it does not exist."""
+    try:
+        done = subprocess.run(
+            argv,
+            env={**os.environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return TIMED_OUT, "", f"no end after {LIMIT} s"
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

@@ -1,0 +1,62 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the plain data of a look back to what a device's client returned, by the hints of its types. Pure."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+
+def from_plain(wanted: Any, data: Any) -> Any:
+    """The value of a type, such as a dataclass or ``Mapping[str, Link]``, that ``plain`` has turned into data.
+
+    Raises:
+        TypeError: the type says something that plain data cannot.
+    """
+    if wanted in PLAIN:
+        return data
+    if is_dataclass(wanted):
+        hints = get_type_hints(wanted)
+        return wanted(**{each.name: from_plain(hints[each.name], data[each.name]) for each in fields(wanted)})  # type: ignore[operator]
+    make = MAKERS.get(get_origin(wanted))
+    if make is None:
+        raise TypeError(f"{wanted} cannot be made of plain data")
+    return make(get_args(wanted), data)
+
+
+def _optional(hints: tuple[Any, ...], data: Any) -> Any:
+    [only] = [each for each in hints if each is not types.NoneType]
+    return None if data is None else from_plain(only, data)
+
+
+def _mapping(hints: tuple[Any, ...], data: Any) -> Any:
+    return {hints[0](key): from_plain(hints[1], item) for key, item in data.items()}
+
+
+def _tuple(hints: tuple[Any, ...], data: Any) -> Any:
+    if hints[1:] == (...,):
+        return _sequence(hints, data)
+    return tuple(from_plain(each, item) for each, item in zip(hints, data, strict=True))
+
+
+def _sequence(hints: tuple[Any, ...], data: Any) -> Any:
+    return tuple(from_plain(hints[0], item) for item in data)
+
+
+def _set(hints: tuple[Any, ...], data: Any) -> Any:
+    return frozenset(_sequence(hints, data))
+
+
+PLAIN = (Any, str, int, float, bool)
+MAKERS: Mapping[Any, Callable[[tuple[Any, ...], Any], Any]] = {
+    Union: _optional,
+    types.UnionType: _optional,
+    Mapping: _mapping,
+    dict: _mapping,
+    tuple: _tuple,
+    Sequence: _sequence,
+    frozenset: _set,
+}
