@@ -57,6 +57,11 @@ class Planner:
         self._backend = backend
         self._replaced = replaced
 
+    @property
+    def backend(self) -> Backend:
+        """Whose files the interfaces get."""
+        return self._backend
+
     def state_of(self, server: Server) -> State:
         """The state of the declared interfaces, as seen by one survey; without those that do not exist at all.
 

@@ -8,16 +8,13 @@ import time
 from typing import Any, Callable, Sequence
 
 from .._plan.converge import DeviceError, Refused, StepFailed
-from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, State, Step, changed_fields, predict
-from . import virtual_functions
+from .._plan.steps import State, Step, changed_fields, predict
+from .change import felt, planner_on, refuse_used, stack_of
 from .checkpoint import Armed, Checkpoint
 from .client import Client
 from .declared import Interface
-from .owner import backend_for
 from .plan import KIND, Planner
-from .profile import Backend, device_before
-from .server import Server, below
-from .targets import devices_of, targets_on
+from .server import Server
 
 CONFIRM_SECONDS = range(20, 3601)
 _PAUSE = 0.2
@@ -71,7 +68,6 @@ class Session:
         self._clock = clock
         self._pause = pause
         self._planner: Planner | None = None
-        self._backend: Backend | None = None
         self._server = Server({})
         self.armed: Armed | None = None
 
@@ -79,11 +75,9 @@ class Session:
         """The state of the declared interfaces; the first time, refuse what cannot or must not be done."""
         self._server = self._client.survey(self._interfaces)
         if self._planner is None:
-            devices = devices_of(self._server, self._interfaces)
-            there = [device for device in devices.values() if device in self._server.links]
-            self._backend = backend_for(self._wanted_backend, self._server, there, self._may_be_stopped)
-            targets = targets_on(self._server, self._interfaces, self._backend, self._replaced)
-            self._planner = Planner(targets, self._backend, self._replaced)
+            self._planner = planner_on(
+                self._server, self._interfaces, self._wanted_backend, self._replaced, self._may_be_stopped
+            )
         return self._planner.state_of(self._server)
 
     def plan(self, actual: State) -> list[Step]:
@@ -93,9 +87,11 @@ class Session:
             Refused: they would disturb what uses an interface, or change something of others with it.
         """
         steps = self._planner.plan(actual) if self._planner else []
-        self._refuse_used([step for step in steps if step.risk in (DISRUPTIVE, DESTRUCTIVE) and device_before(step)])
-        if steps and self._backend:
-            self._client.rehearse(self._backend, steps, self._server)
+        disturbing = felt(steps)
+        if disturbing:
+            refuse_used(disturbing, self._client.uses(stack_of(disturbing, self._server)), self._server)
+        if steps and self._planner:
+            self._client.rehearse(self._planner.backend, steps, self._server)
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:
@@ -104,9 +100,9 @@ class Session:
         Raises:
             StepFailed: all steps are undone again, or the message says what is left.
         """
-        if self._backend is None:
+        if self._planner is None:
             raise StepFailed("nothing was read before", done=0)
-        before = self._planner.state_of(self._server) if self._planner else {}
+        before, backend = self._planner.state_of(self._server), self._planner.backend
         armed = Armed(
             change=self._change,
             interfaces=", ".join(step.name for step in steps),
@@ -114,11 +110,11 @@ class Session:
             default_devices=sorted(self._server.default_devices),
         )
         try:
-            self._checkpoint.arm(armed, self._backend, steps, self._confirm_within)
+            self._checkpoint.arm(armed, backend, steps, self._confirm_within)
         except DeviceError as error:
             raise StepFailed(str(error), done=0) from error
         try:
-            self._client.carry_out(self._backend, steps)
+            self._client.carry_out(backend, steps)
             self._wait_until(predict(before, steps), [step.name for step in steps])
         except DeviceError as error:
             raise StepFailed(f"{error}; {self._undo(before, steps)}", done=0) from error
@@ -181,19 +177,6 @@ class Session:
             if self._clock() >= deadline:
                 raise DeviceError(f"after {seconds} s {wrong}")
             self._pause(_PAUSE)
-
-    def _refuse_used(self, steps: Sequence[Step]) -> None:
-        if not steps:
-            return
-        links = self._server.links
-        devices = [device_before(step) for step in steps]
-        stack = sorted({*devices, *(lower for device in devices for lower in below(links, device))})
-        uses = self._client.uses(stack)
-        for step, device in zip(steps, devices):
-            altered = virtual_functions.altered(step.before or {}, step.after or {})
-            words = uses.of(device, links) if altered is None else uses.of_functions(device, altered)
-            if words:
-                raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 
 
 def _first_difference(state: State, wanted: State, names: Sequence[str]) -> str:

@@ -1,0 +1,119 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What follows from one survey of a server without asking it again: who changes what, and what forbids it. Pure.
+
+The module has it from the server itself, a plan from a look at it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Sequence
+
+from .._plan.converge import Refused
+from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, Fields, Step
+from . import virtual_functions
+from .declared import BOND, NIC, VLAN, Interface
+from .owner import backend_for
+from .plan import Planner
+from .profile import Backend, device_before
+from .server import Link, Server, below
+from .targets import devices_of, targets_on
+from .uses import Uses
+
+
+def planner_on(
+    server: Server,
+    interfaces: Sequence[Interface],
+    backend: str,
+    replaced: bool = False,
+    may_be_stopped: bool = False,
+) -> Planner:
+    """Who plans for the declared interfaces of a server.
+
+    Args:
+        server: as surveyed.
+        interfaces: what is declared.
+        backend: the declared name of the back end, or ``auto``.
+        replaced: whether settings that are not declared get their defaults.
+        may_be_stopped: take a daemon that is not running as one that configures nothing yet.
+
+    Raises:
+        Refused: an interface cannot be, or must not be touched.
+    """
+    devices = devices_of(server, interfaces)
+    there = [device for device in devices.values() if device in server.links]
+    chosen = backend_for(backend, server, there, may_be_stopped)
+    return Planner(targets_on(server, interfaces, chosen, replaced), chosen, replaced)
+
+
+def felt(steps: Sequence[Step]) -> list[Step]:
+    """The steps that whoever uses the interface would feel."""
+    return [step for step in steps if step.risk in (DISRUPTIVE, DESTRUCTIVE) and device_before(step)]
+
+
+def stack_of(steps: Sequence[Step], server: Server) -> list[str]:
+    """The devices that the steps change, and those below them."""
+    devices = {device_before(step) for step in steps}
+    return sorted(devices.union(*(below(server.links, device) for device in devices)))
+
+
+def refuse_used(steps: Sequence[Step], uses: Uses, server: Server) -> None:
+    """Refuse steps that would disturb somebody.
+
+    Args:
+        steps: those that are felt.
+        uses: what uses the interfaces right now.
+        server: as surveyed.
+
+    Raises:
+        Refused: the first step that does, and whom.
+    """
+    for step in steps:
+        device = device_before(step)
+        altered = virtual_functions.altered(step.before or {}, step.after or {})
+        words = uses.of(device, server.links) if altered is None else uses.of_functions(device, altered)
+        if words:
+            raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
+
+
+def foretold(server: Server, steps: Sequence[Step], backend: Backend) -> Server:
+    """What a survey will see when the steps have been carried out."""
+    links = dict(server.links)
+    files = dict(server.files)
+    claims = {device: dict(paths) for device, paths in server.claims.items()}
+    for step in steps:
+        for path in (step.before or {}).get("files", {}):
+            files.pop(path, None)
+        if step.after is None:
+            gone = device_before(step)
+            claims.pop(gone, None)
+            links = {
+                name: replace(link, master=None) if link.master == gone else link
+                for name, link in links.items()
+                if name != gone
+            }
+        else:
+            device = step.after["device"]
+            files.update(step.after["files"])
+            claims.setdefault(device, {})[backend.name] = step.after["network_file"]
+            links[device] = _link(links.get(device), step.after)
+    return replace(server, links=links, files=files, claims=claims)
+
+
+def _link(there: Link | None, after: Fields) -> Link:
+    link = there or Link(after["device"], 0, after["type"], "", True, 0, 0, 0, (), (), frozenset(), None, None)
+    old, new = ({address.split("/")[0] for address in each} for each in (link.addresses, after["addresses"]))
+    link = replace(
+        link,
+        up=after["up"],
+        mtu=after["mtu"],
+        addresses=tuple(after["addresses"]),
+        dynamic=(),
+        ips=(link.ips - old) | new,
+    )
+    if after["type"] == NIC:
+        return replace(link, master=after["bond"] or None, virtual_functions=tuple(after["virtual_functions"]))
+    if after["type"] == VLAN:
+        return replace(link, parent=after["parent"], vlan_id=after["vlan_id"])
+    return replace(link, bond_mode=after["mode"]) if after["type"] == BOND else link
