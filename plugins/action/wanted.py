@@ -15,9 +15,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import sett
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.tasks import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Thing
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import vpod_things
 
 THINGS_OF_ROLE: dict[str, Callable[[Mapping[str, Any]], list[Thing]]] = {
     "poplar_server": poplar_server_things,
+    "vpod": vpod_things,
 }
 
 

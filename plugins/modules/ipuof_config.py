@@ -57,8 +57,8 @@ options:
     description:
       - Partition name to a list with the IPUoF configuration of each of its GCDs, as the controller renders them and
         M(ipu.pod.vipu_info) returns them. Needed for O(mode=files) only.
-      - In check mode a partition may be missing, because it is yet to be created. The content of its files is then left
-        out of RV(after) and RV(diff).
+      - In check mode a partition may be missing, because it is yet to be created. Its files are then foretold
+        to be written, whatever is there, and the content is left out of RV(after) and RV(diff).
     type: dict
     default: {}
   mode:
@@ -235,11 +235,7 @@ def main() -> None:
     ownership = ipuof.Ownership(options["owner"], options["group"], options["file_mode"])
     try:
         check_ownership(ownership.owner, ownership.group, ownership.mode)
-        partitions = ipuof.partitions_from(options["partitions"], options["configurations"])
-        if options["mode"] == "environment":
-            wanted = ipuof.environment_files(partitions, options["login_partition"])
-        else:
-            wanted = ipuof.configuration_files(partitions, foretell=module.check_mode)
+        wanted = ipuof.wanted_files(options, foretell=module.check_mode)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
     store = IpuofFiles(Files())

@@ -31,7 +31,7 @@ options:
     description: The role, without the name of the collection.
     type: str
     required: true
-    choices: [poplar_server]
+    choices: [poplar_server, vpod]
 """
 
 EXAMPLES = r"""
@@ -83,7 +83,9 @@ files:
     - {path: /etc/sysctl.d/90-ipu-pod.conf, content: "net.ipv4.conf.all.arp_ignore=1\n", owner: root, group: root,
        mode: "0644"}
 secret_files:
-  description: Secret files, in the form of RV(files) without the content.
+  description:
+    - Secret files, in the form of RV(files), with C(source), where another host has the secret.
+    - The content has "(secret)" in the place of the secret, and is null where all of it is secret.
   returned: always
   type: list
   elements: dict

@@ -88,6 +88,22 @@ def partitions_from(
     return partitions
 
 
+def wanted_files(options: Mapping[str, Any], foretell: bool = False) -> Wanted:
+    """Lines by path, as the options of ipuof_config say.
+
+    Args:
+        options: ``partitions``, ``configurations``, ``mode`` and ``login_partition``.
+        foretell: as for :func:`configuration_files`.
+
+    Raises:
+        Refused: they contradict each other, or something is malformed.
+    """
+    partitions = partitions_from(options["partitions"], options["configurations"])
+    if options["mode"] == "environment":
+        return environment_files(partitions, options["login_partition"])
+    return configuration_files(partitions, foretell)
+
+
 def environment_files(partitions: Sequence[Partition], login: str | None) -> Wanted:
     """Lines by path: one environment file per partition, and the login shells' environment for one of them.
 
@@ -135,6 +151,11 @@ def configuration_files(partitions: Sequence[Partition], foretell: bool = False)
     return files
 
 
+def is_place(path: str) -> bool:
+    """Whether a file of this collection, or one beside it, may be there."""
+    return path == PROFILE or os.path.dirname(path) in (ENVIRONMENTS, CONFIGURATIONS)
+
+
 def manifest_names(text: str) -> list[str]:
     """The names of our configuration files.
 
@@ -152,6 +173,7 @@ def plan(wanted_files: Mapping[str, Sequence[str] | None], ownership: Ownership,
     """Remove what is no longer wanted, then the manifest, then the rest.
 
     In this order every file of ours is in the manifest on disk at any time, also if the run breaks off.
+    A file whose content is not known yet is written, whatever is there.
 
     Raises:
         Refused: a file of others has a name that is wanted.
@@ -171,11 +193,14 @@ def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: F
     if before is None:
         return Step(CREATE, FILE, path, "is missing", after=wanted)
     changes = changed_fields(before, wanted)
-    if not changes:
+    if lines is not None and not changes:
         return None
-    other = [f"{field} is {before[field]}, wanted {changes[field]}" for field in changes if field != "content"]
-    reason = ", ".join((["content is not as wanted"] if "content" in changes else []) + other)
-    return Step(UPDATE, FILE, path, reason, before=before, after={**before, **wanted})
+    reasons = [f"{field} is {before[field]}, wanted {changes[field]}" for field in changes if field != "content"]
+    if lines is None:
+        reasons.insert(0, "its partition is yet to be made")
+    elif "content" in changes:
+        reasons.insert(0, "content is not as wanted")
+    return Step(UPDATE, FILE, path, ", ".join(reasons), before=before, after=wanted)
 
 
 def _manifest_first(step: Step) -> bool:

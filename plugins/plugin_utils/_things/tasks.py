@@ -13,13 +13,13 @@ from .things import Absent, Directory, File, KernelParameter, Link, Packages, Th
 def for_tasks(things: Things) -> dict[str, Any]:
     """The things by their kind, each kind in its order.
 
-    What a command of the role makes is not among them, and of a secret file there is no content.
+    What a command of the role makes is not among them. The content of a secret file has no secret in it.
     """
     files = [thing for thing in things if isinstance(thing, File)]
     packages = [thing for thing in things if isinstance(thing, Packages)]
     return {
-        "files": [_attributes(file, content=file.content) for file in files if not file.is_secret],
-        "secret_files": [_attributes(file) for file in files if file.is_secret],
+        "files": [_attributes(file) for file in files if not file.is_secret],
+        "secret_files": [{**_attributes(file), "source": file.source} for file in files if file.is_secret],
         "directories": [asdict(thing) for thing in things if isinstance(thing, Directory)],
         "links": [asdict(thing) for thing in things if isinstance(thing, Link)],
         "absent": [thing.path for thing in things if isinstance(thing, Absent)],
@@ -32,8 +32,8 @@ def for_tasks(things: Things) -> dict[str, Any]:
     }
 
 
-def _attributes(file: File, **more: Any) -> dict[str, Any]:
-    return {"path": file.path, "owner": file.owner, "group": file.group, "mode": file.mode, **more}
+def _attributes(file: File) -> dict[str, Any]:
+    return {name: getattr(file, name) for name in ("path", "content", "owner", "group", "mode")}
 
 
 def _unit(unit: Unit) -> dict[str, Any]:

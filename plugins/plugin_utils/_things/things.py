@@ -40,9 +40,10 @@ class File:
     """A file with all of its content.
 
     Args:
-        content: its text; None where the control node never has it, which only a secret file may say.
+        content: its text. That of a secret file has :data:`SECRET` where the secret belongs, or is None.
         is_secret: the content stays out of plans and logs.
         sha256: of a secret that the control node does not have, as another host's look says it.
+        source: where that host has it.
     """
 
     path: str
@@ -52,6 +53,7 @@ class File:
     mode: str = "0644"
     is_secret: bool = False
     sha256: str | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True)

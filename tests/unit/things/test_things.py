@@ -270,10 +270,12 @@ def test_what_has_to_be_looked_at() -> None:
 
 
 def test_tasks_get_no_secret() -> None:
-    found = for_tasks([HOSTS, File("/key", "secret", mode="0600", is_secret=True), SERVICE, RDMA])
+    found = for_tasks([HOSTS, File("/key", None, mode="0600", is_secret=True, source="/its/key"), SERVICE, RDMA])
     assert found["files"] == [
         {"path": HOSTS.path, "content": HOSTS.content, "owner": "root", "group": "root", "mode": "0644"}
     ]
-    assert found["secret_files"] == [{"path": "/key", "owner": "root", "group": "root", "mode": "0600"}]
+    assert found["secret_files"] == [
+        {"path": "/key", "content": None, "owner": "root", "group": "root", "mode": "0600", "source": "/its/key"}
+    ]
     assert found["units"][0]["restarted_by"] == [HOSTS.path]
     assert found["packages_by_os_family"]["RedHat"] == ["rdma"]
