@@ -408,38 +408,15 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import CHANGE, CONFIRM, PHASES, REVIEW
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.options import INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import AUTO, BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting, rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 
-VIRTUAL_FUNCTION = {
-    "index": {"type": "int", "required": True},
-    "mac": {"type": "str", "required": True},
-    "vlan": {"type": "int", "default": 0},
-    "trust": {"type": "bool", "default": False},
-    "spoof_check": {"type": "bool", "default": True},
-}
-
-INTERFACE = {
-    "name": {"type": "str", "required": True},
-    "type": {"type": "str", "choices": ["nic", "vlan", "bond"], "default": "nic"},
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "mac": {"type": "str"},
-    "pci": {"type": "str"},
-    "addresses": {"type": "list", "elements": "str"},
-    "mtu": {"type": "int"},
-    "description": {"type": "str"},
-    "parent": {"type": "str"},
-    "vlan_id": {"type": "int"},
-    "members": {"type": "list", "elements": "str"},
-    "mode": {"type": "str", "choices": ["active-backup", "802.3ad"]},
-    "virtual_functions": {"type": "list", "elements": "dict", "options": VIRTUAL_FUNCTION},
-}
-
 ARGUMENTS = {
-    "interfaces": {"type": "list", "elements": "dict", "options": INTERFACE},
+    "interfaces": INTERFACES,
     "new_service": {"type": "bool", "default": False},
     "backend": {"type": "str", "choices": [AUTO, *BACKENDS], "default": AUTO},
     "confirm_within": {"type": "int", "default": 120},

@@ -271,29 +271,12 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ss
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
+from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._roce.session import RoceSession
 
 ARGUMENTS = {
-    "interfaces": {
-        "type": "list",
-        "elements": "dict",
-        "options": {
-            "name": {"type": "str", "required": True},
-            "mac": {"type": "str"},
-            "pci": {"type": "str"},
-            "trust": {"type": "str", "choices": ["dscp", "pcp"]},
-            "dscp_map": {"type": "dict"},
-            "pfc": {"type": "list", "elements": "int"},
-            "pause": {"type": "dict", "options": {"rx": {"type": "bool"}, "tx": {"type": "bool"}}},
-            "ecn": {"type": "list", "elements": "int"},
-            "roce_mode": {"type": "str", "choices": ["v1", "v2"]},
-            "roce_tos": {"type": "int"},
-            "traffic_class": {"type": "int"},
-            "rings": {"type": "dict", "options": {"rx": {"type": "int"}, "tx": {"type": "int"}}},
-            "buffer_sizes": {"type": "list", "elements": "int"},
-        },
-    },
+    "interfaces": INTERFACES,
     "tools": {"type": "str", "choices": ["auto", "ofed", "inbox"], "default": "auto"},
     "state": {"type": "str", "choices": ["merged", "gathered"], "default": "merged"},
 }

@@ -14,11 +14,11 @@ from .._plan.steps import Step
 from .._rnic.declared import Interface
 from .._rnic.programs import Programs, Run
 from .._rnic.queue_pairs import rdma_uses
-from .._rnic.server import Link, default_devices_from, links_from, management
 from .._rnic.server import Server as Links
-from .._rnic.targets import devices_of
+from .._rnic.server import default_devices_from, links_from, management
 from .._rnic.uses import Uses
 from . import boot
+from .change import devices_on
 from .commands import Call, Command
 from .declared import RoceInterface
 from .inbox import Inbox
@@ -30,6 +30,7 @@ from .tool_sets import Nic, Read, ToolSet
 
 TOOL_SETS: Mapping[str, ToolSet] = {"ofed": Ofed(), "inbox": Inbox()}
 _VERSION_OF = {"ofed": ["mlnx_qos", "--version"], "inbox": ["dcb", "-V"]}
+TOOLS_WANTED = "install MLNX_OFED, or for inbox drivers iproute2 5.11 or later"
 # How programs and the kernel say that a driver has no such setting.
 _NOT_THERE = ("not supported", "does not support", "does not exist", "No such file or directory", "not permitted")
 
@@ -74,19 +75,17 @@ class Host:
             Refused: one of them is not there, or is what the server is managed through.
             DeviceError: a tool failed, or its answer could not be read.
         """
-        links, reserved = self._links()
-        devices = devices_of(Links(links, pci=self._pci), [interface.nic for interface in interfaces])
-        for name, device in devices.items():
-            if device in reserved:
-                raise Refused(f"interface {name}: {device} {reserved[device]} and is never changed; declare RNICs only")
+        seen = self._links()
+        devices = devices_on(seen, interfaces)
         rdma = self._rdma_devices()
         surveyed = {name: self._surveyed(name, _nic(device, rdma)) for name, device in devices.items()}
-        return Server(self._tools, links, surveyed)
+        return Server(self._tools, seen.links, surveyed)
 
     def survey_all(self) -> Server:
         """Every NIC that may be declared."""
-        links, reserved = self._links()
-        free = [nic for nic in nics_of(links) if nic.device not in reserved and not nic.master and nic.mac]
+        seen = self._links()
+        reserved = management(seen)
+        free = [nic for nic in nics_of(seen.links) if nic.device not in reserved and not nic.master and nic.mac]
         return self.survey([RoceInterface(Interface(nic.device)) for nic in free])
 
     def uses(self) -> Uses:
@@ -142,16 +141,13 @@ class Host:
             if status == 0:
                 return TOOL_SETS[name]
         programs = " nor ".join(_VERSION_OF[name][0] for name in candidates)
-        raise Refused(
-            f"this server has {'neither ' if len(candidates) > 1 else 'no '}{programs}; install MLNX_OFED, "
-            f"or for inbox drivers iproute2 5.11 or later"
-        )
+        raise Refused(f"this server has {'neither ' if len(candidates) > 1 else 'no '}{programs}; {TOOLS_WANTED}")
 
-    def _links(self) -> tuple[dict[str, Link], dict[str, str]]:
+    def _links(self) -> Links:
         links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
         routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
         devices = frozenset().union(*(default_devices_from(route) for route in routes))
-        return links, management(Links(links, devices, self._ssh_addresses))
+        return Links(links, devices, self._ssh_addresses, pci=self._pci)
 
     def _rdma_devices(self) -> dict[str, tuple[str, int]]:
         # Without RDMA drivers it fails, which is an answer, too.

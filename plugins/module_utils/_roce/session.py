@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from .._plan.converge import Refused, one_by_one
+from .._plan.converge import one_by_one
 from .._plan.steps import State, Step
 from .._rnic.server import Link
 from . import plan as planning
+from .change import refuse_used
 from .declared import RoceInterface
 from .host import Host
 
@@ -41,15 +42,7 @@ class RoceSession:
             Refused: RDMA queue pairs would feel them.
         """
         steps = planning.plan(self._host.tools, self._interfaces, actual)
-        self._refuse_used([step for step in steps if planning.is_felt(step)])
+        felt = [step for step in steps if planning.is_felt(step)]
+        if felt:
+            refuse_used(felt, self._host.uses(), self._links)
         return steps
-
-    def _refuse_used(self, steps: Sequence[Step]) -> None:
-        if not steps:
-            return
-        uses = self._host.uses()
-        for step in steps:
-            device = (step.before or {})["device"]
-            words = uses.of(device, self._links)
-            if words:
-                raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
