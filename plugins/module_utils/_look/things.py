@@ -45,17 +45,13 @@ def paths_from(paths: Iterable[str]) -> dict[str, Found]:
 
 
 def texts_from(paths: Iterable[str]) -> dict[str, str]:
-    """The texts of those paths that are, or link to, plain files of a text's size."""
-    contents = {path: _content(path, TEXT_LIMIT) for path in _expanded(paths)}
-    return {path: content.decode(errors="replace") for path, content in contents.items() if content is not None}
+    """The texts, without access keys, of those paths that are, or link to, plain files of a text's size."""
+    return {path: _hidden(text) for path, text in _texts(paths).items()}
 
 
 def secrets_from(paths: Iterable[str]) -> dict[str, Found]:
     """Files that hold an access key, without it, and what can be compared with another host's."""
-    contents = {path: _content(path, TEXT_LIMIT) for path in _expanded(paths)}
-    return {
-        path: _secret(content.decode(errors="replace")) for path, content in contents.items() if content is not None
-    }
+    return {path: _secret(text) for path, text in _texts(paths).items()}
 
 
 def kernel_parameters_from(names: Iterable[str], root: str = "/proc/sys") -> dict[str, str]:
@@ -169,11 +165,22 @@ def _pieces(path: str) -> Iterator[bytes]:
         yield from iter(lambda: stream.read(1024 * 1024), b"")
 
 
+def _texts(paths: Iterable[str]) -> dict[str, str]:
+    contents = {path: _content(path, TEXT_LIMIT) for path in _expanded(paths)}
+    return {path: content.decode(errors="replace") for path, content in contents.items() if content is not None}
+
+
+def _hidden(text: str) -> str:
+    return _ACCESS_KEY.sub(lambda match: match.group(1) + HIDDEN + match.group(3), text)
+
+
 def _secret(text: str) -> Found:
     key = _ACCESS_KEY.search(text)
     value = key.group(2) if key else text
-    shown = _ACCESS_KEY.sub(lambda match: match.group(1) + HIDDEN + match.group(3), text) if key else HIDDEN
-    return {"text": shown, "secret": hashlib.sha256(value.strip().encode()).hexdigest()}
+    return {
+        "text": _hidden(text) if key else HIDDEN,
+        "secret": hashlib.sha256(value.strip().encode()).hexdigest(),
+    }
 
 
 def _unit(properties: Mapping[str, str], booted: float) -> Found:
