@@ -198,7 +198,8 @@ parts:
         - C(units) has for each unit whether it is C(there) and C(enabled), C(active) as systemd says it, and when it
           was last started, C(started) in seconds since boot and C(started_at) since 1970, null for never.
         - C(packages) has the C(missing) ones, whether that is C(unknown) because there is neither dpkg nor rpm, and
-          what Ansible's facts say of the distribution, like C(os_family).
+          what Ansible's facts say of the distribution, C(os_family), C(distribution), C(distribution_release),
+          C(distribution_version) and C(distribution_major_version).
         - C(kernel_parameters) has the running values as text.
         - C(secrets) has for each file its C(text) with C((secret)) for the value of C(api-access-key), and C(secret),
           the SHA-256 of that value. A file without such a key is a secret as a whole.
@@ -242,6 +243,15 @@ CONTROLLER = {
     "config": {"type": "path"},
 }
 
+# Of Ansible's facts, by their names without ansible_.
+DISTRIBUTION = (
+    "os_family",
+    "distribution",
+    "distribution_release",
+    "distribution_version",
+    "distribution_major_version",
+)
+
 NAMES = {"type": "list", "elements": "str", "default": []}
 
 ARGUMENTS = {
@@ -270,7 +280,8 @@ def main() -> None:
         return run_program(argv, LIMIT, "/", {})
 
     def distribution() -> dict[str, Any]:
-        return dict(Distribution(module).get_distribution_facts())
+        facts = Distribution(module).get_distribution_facts()
+        return {name: facts.get(name) for name in DISTRIBUTION}
 
     look = HostLook(run_limited, run_vipu, Files(), Sysfs(), ssh_addresses(os.getpid()), module.params, distribution)
     module.exit_json(changed=False, parts=looked({part: getattr(look, part) for part in module.params["parts"]}))
