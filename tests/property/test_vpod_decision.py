@@ -1,0 +1,122 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random vPODs on a random server: the decision says what the role does there, and after it there is nothing to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, REMOVE, UPDATE, Step
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpods import vpod_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CERTIFICATES, CLIENT, CONTAINERS
+from tests.unit.decision.poplar_in_memory import (
+    CLIENT_OPTIONS,
+    DIRECTORY,
+    NETWORK,
+    SECURE,
+    SETTINGS,
+    Host,
+    carry_out,
+    controller,
+    options,
+)
+
+PARTITIONS = ("train", "serve")
+FOREIGN = st.sampled_from([CLIENT, CONTAINERS, f"{CERTIFICATES}/tls.key", "/etc/ipuof.conf.d/train_ipuof.conf"])
+OPTIONS = st.builds(
+    options,
+    client=st.sampled_from([None, CLIENT_OPTIONS, SECURE, {**SECURE, "user": "bob"}, {**SECURE, "api_port": 8190}]),
+    mode=st.sampled_from(["environment", "files"]),
+    partitions=st.sampled_from([(), PARTITIONS[:1], PARTITIONS]),
+    containers=st.sampled_from([None, NETWORK]),
+)
+OWNERS = st.sampled_from([{}, {"vpod_owner": "alice"}, {"vpod_file_mode": "0600"}])
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[Host, Host, dict[str, Any]]:
+    """A server as earlier runs, others and tired hands have left it, the host of its controller, and what is wanted."""
+    wanted = draw(OPTIONS)
+    host = controller("alice", "bob")
+    host.configurations = {name: [{"devices": draw(st.lists(st.integers(0, 3)))}] for name in PARTITIONS}
+    server = Host("pod001-poplar1")
+    if draw(st.booleans()):
+        carry_out(server, host, draw(st.one_of(st.just(wanted), OPTIONS)), {**SETTINGS, **draw(OWNERS)})
+    for path in draw(st.sets(st.sampled_from(sorted(server.files.files)), max_size=2)) if server.files.files else ():
+        file = server.files.files[path]
+        by_hand = [
+            replace(file, mode="0640"),
+            *([] if "ipuof" in path else [replace(file, content=file.content + "#\n")]),
+        ]
+        server.files.write(path, draw(st.sampled_from(by_hand)))
+    for path in draw(st.sets(FOREIGN, max_size=2)):
+        if path not in server.files.files:
+            server.files.write(path, File("of somebody else\n", owner="carol"))
+    for path in draw(st.sets(st.sampled_from(sorted(server.directories)), max_size=1)) if server.directories else ():
+        server.directories[path] = ("root", "root", "0700")
+    for path in draw(st.one_of(st.just(()), st.sets(st.sampled_from(sorted(host.files.files)), max_size=1))):
+        host.files.remove(path)
+    return server, host, wanted
+
+
+def told(steps: list[Step]) -> dict[str, str]:
+    return {step.name: step.action for step in steps}
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:
+    """Path to what has become of it, as a plan calls that."""
+    found = dict.fromkeys(before.keys() - after.keys(), REMOVE)
+    found.update((path, CREATE) for path in after.keys() - before.keys())
+    return {**found, **{path: UPDATE for path in before.keys() & after.keys() if before[path] != after[path]}}
+
+
+@given(world=worlds(), owner=OWNERS, new_key=st.booleans(), changed=st.sets(st.sampled_from(PARTITIONS)))
+def test_a_decision_says_what_the_role_does(
+    world: tuple[Host, Host, dict[str, Any]], owner: dict[str, str], new_key: bool, changed: set[str]
+) -> None:
+    server, host, wanted = world
+    settings = {**SETTINGS, **owner}
+    user = (wanted["vipu"] or {}).get("user")
+    new_key = new_key and bool(user)
+    earlier = [Step(CREATE, "partition", name, "is missing") for name in sorted(changed)]
+    look, seen_of_controller, before = server.look(), host.look(), server.seen()
+
+    # What the plan does on the controller before.
+    if new_key:
+        host.files.write(f"{DIRECTORY}/keys/{user}.key", File("another key\n"))
+    host.configurations.update({name: [{"devices": [10]}] for name in changed})
+    try:
+        carry_out(server, host, wanted, settings)
+    except Refused:
+        with pytest.raises(Refused):
+            vpod_steps(wanted, settings, look, seen_of_controller, (), new_key, earlier)
+        return
+
+    steps = vpod_steps(wanted, settings, look, seen_of_controller, (), new_key, earlier)
+    assert told(steps) == changes(before, server.seen())
+    assert len(told(steps)) == len(steps)
+    assert vpod_steps(wanted, settings, server.look(), host.look()) == []
+
+
+@given(world=worlds(), is_same=st.booleans())
+def test_a_decision_knows_what_the_way_down_will_have_done(
+    world: tuple[Host, Host, dict[str, Any]], is_same: bool
+) -> None:
+    """The way down leaves the server without a vPOD, or with one that stays."""
+    server, host, wanted = world
+    first = wanted if is_same else options()
+    look = server.look()
+    try:
+        earlier = vpod_steps(first, SETTINGS, look, host.look())
+        foretold = vpod_steps(wanted, SETTINGS, look, host.look(), earlier)
+    except Refused:
+        assume(False)
+    carry_out(server, host, first, SETTINGS)
+    assert foretold == vpod_steps(wanted, SETTINGS, server.look(), host.look())
