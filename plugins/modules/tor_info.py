@@ -136,10 +136,10 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor import observed
-from ansible_collections.ipu.pod.plugins.module_utils._tor.cabling import check, declare_cables, table
+from ansible_collections.ipu.pod.plugins.module_utils._tor.cabling import cabling, declare_cables
 from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
-from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
+from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import ask, read_running_config
 
 CABLE_OPTIONS = {
@@ -147,15 +147,6 @@ CABLE_OPTIONS = {
     "device": {"type": "str", "required": True},
     "mac": {"type": "str"},
 }
-
-
-def channel_members(running: RunningConfig) -> dict[str, list[str]]:
-    """Port channel to its ports."""
-    members: dict[str, list[str]] = {}
-    for name, fields in running.ports.items():
-        if fields["channel_group"]:
-            members.setdefault(f"Port-Channel{fields['channel_group']}", []).append(name)
-    return members
 
 
 def read(module: AnsibleModule) -> dict[str, Any]:
@@ -167,13 +158,7 @@ def read(module: AnsibleModule) -> dict[str, Any]:
     send = sender(module._socket_path)
     running = parse(read_running_config(send))
     seen = observed.observed(ask(send, observed.ALWAYS, observed.COUNTERS))
-    findings = check(cables, seen, channel_members(running))
-    return {
-        **gathered(running),
-        **vars(seen),
-        "cabling": [finding.public() for finding in findings],
-        "table": table(findings),
-    }
+    return {**gathered(running), **vars(seen), **cabling(cables, seen, running.ports)}
 
 
 def main() -> None:

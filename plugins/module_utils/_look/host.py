@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import glob
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, Mapping
+from typing import Any, Callable, Mapping
 
 from .._host.files import Files
 from .._plan.converge import DeviceError, Refused
@@ -27,14 +27,11 @@ from .._use.running import running_on
 from .._vipu.ipuof_files import IpuofFiles
 from .controllers import controllers_from, places_of
 from .once import Once
+from .parts import Part, answer_of, line_of
 from .plain import plain
 from .things import kernel_parameters_from, packages_from, paths_from, secrets_from, texts_from, units_from
 
 LEASES = ("/var/lib/misc/dnsmasq.leases", "/var/lib/dnsmasq/dnsmasq.leases", "/var/lib/ipu-pod-dhcp/*.leases")
-# A message is one line, and of a length that can be read.
-_LONGEST = 1000
-
-Part = Dict[str, Any]
 
 
 def looked(parts: Mapping[str, Callable[[], Part]]) -> dict[str, Part]:
@@ -42,18 +39,7 @@ def looked(parts: Mapping[str, Callable[[], Part]]) -> dict[str, Part]:
     if not parts:
         return {}
     with ThreadPoolExecutor(len(parts)) as pool:
-        return dict(zip(parts, pool.map(_answer, parts.values())))
-
-
-def _answer(read: Callable[[], Part]) -> Part:
-    try:
-        return read()
-    except (Refused, DeviceError, OSError, ValueError) as error:
-        return {"message": _line(error)}
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:_LONGEST]
+        return dict(zip(parts, pool.map(answer_of, parts.values())))
 
 
 class HostLook:
@@ -129,7 +115,7 @@ class HostLook:
             try:
                 surveyed.update(host.survey([RoceInterface(Interface(name))]).interfaces)
             except DeviceError as error:
-                unread[name] = _line(error)
+                unread[name] = line_of(error)
         # What is adopted of a bond is the bond.
         alone = Server(host.tools, links, {name: each for name, each in surveyed.items() if not links[name].master})
         return {

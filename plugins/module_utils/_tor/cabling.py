@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
+from .._plan.steps import Fields
 from .observed import Observed
-from .spelling import port_name
+from .spelling import CHANNEL, port_name
 
 RIGHT, WRONG, MISSING, UNKNOWN = "right", "wrong", "missing", "unknown"
 
@@ -97,6 +98,31 @@ def check(
     found = _recognised(seen, devices, macs, channel_members or {})
     ports = sorted({*declared, *(port for port, (known, _strangers) in found.items() if known)}, key=_natural)
     return [_judge(port, declared.get(port), *found.get(port, ({}, []))) for port in ports]
+
+
+def channel_members(ports: Mapping[str, Fields]) -> dict[str, list[str]]:
+    """Port channel to its ports.
+
+    Args:
+        ports: name to fields, as in a running-config.
+    """
+    members: dict[str, list[str]] = {}
+    for name, fields in ports.items():
+        if fields["channel_group"]:
+            members.setdefault(f"{CHANNEL}{fields['channel_group']}", []).append(name)
+    return members
+
+
+def cabling(cables: Sequence[Cable], seen: Observed, ports: Mapping[str, Fields]) -> dict[str, Any]:
+    """The findings as tor_info returns them: as data, and as lines for a person.
+
+    Args:
+        cables: what is declared.
+        seen: what the switch sees.
+        ports: name to fields, as in its running-config.
+    """
+    findings = check(cables, seen, channel_members(ports))
+    return {"cabling": [finding.public() for finding in findings], "table": table(findings)}
 
 
 def _recognised(

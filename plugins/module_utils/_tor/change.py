@@ -8,21 +8,19 @@ import time
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from .._plan.converge import DeviceError, Refused, StepFailed
+from .._plan.converge import DeviceError, StepFailed
 from .._plan.steps import REMOVE, State, Step, predict
-from .checks import Checks
+from .checks import Checks, refuse_useless_timer
 from .commands import commands_for
 from .confirmation import Clock, confirm_if_right
 from .declared import Declared
 from .expectation import expectation
 from .pending import Pending, digests, without_secrets
 from .plan import covered, is_for_canary, plan, state_of
-from .running_config import PORTS, VLANS, RunningConfig, parse
+from .running_config import VLANS, RunningConfig, parse
 from .session import Send, commit_with_timer, read_running_config, save, undo
-from .session_name import LONGEST_TIMER
-from .surroundings import UNSEEN, look_around
+from .surroundings import UNSEEN, look_around, refuse_busy
 
-CONFIRM_SECONDS = range(10, LONGEST_TIMER + 1)
 SYSTEM_CLOCK = Clock(time.time, time.sleep)
 IMMEDIATE = Checks(settle_within=0)
 NOT_SAVED = "the change is in force, but not saved, and lost at the next reload"
@@ -58,10 +56,7 @@ class Change:
         reachable: Callable[[], bool] = lambda: True,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        if confirm_within not in CONFIRM_SECONDS:
-            limits = f"{CONFIRM_SECONDS[0]} to {CONFIRM_SECONDS[-1]}"
-            raise Refused(f"confirm_within: {confirm_within} seconds is no useful commit timer; give {limits}")
-        checks.refuse_longer_than(confirm_within)
+        refuse_useless_timer(confirm_within, checks)
         self._declared = declared
         self._send = send
         self._session = session
@@ -96,12 +91,8 @@ class Change:
             Refused: the declaration does not fit the switch, or somebody else is changing it.
         """
         steps = plan(self._declared, self._readings[-1])
-        if steps and self._around.busy:
-            sessions = ", ".join(f"{name} ({state})" for name, state in sorted(self._around.busy.items()))
-            raise Refused(
-                f"another configuration session is open on the switch: {sessions}; commit or abort it first, or wait "
-                "until its commit is confirmed or undone"
-            )
+        if steps:
+            refuse_busy(self._around.busy)
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:
@@ -150,9 +141,9 @@ class Change:
     def _expected_of(self, steps: Sequence[Step], session: str) -> Pending:
         """What has to hold once these steps are committed."""
         now, around = self._readings[-1], self._around
-        after = predict(now.state, steps)
+        after = now.after(steps)
         removed = [step.name for step in steps if step.kind == VLANS and step.action == REMOVE]
-        expected = expectation(around.seen, now, after[PORTS], after[VLANS], around.time)
+        expected = expectation(around.seen, now, after.ports, after.vlans, around.time)
         return Pending(
             session=session,
             confirm_within=self._confirm_within,

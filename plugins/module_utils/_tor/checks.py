@@ -10,6 +10,9 @@ from typing import Iterator, Mapping
 from .._plan.converge import Refused
 from .expectation import NEW_ERRORS, PAUSES_PER_SECOND, Expectation
 from .observed import ERRORS, LLDP, MACS, PAUSE_FRAMES, VLAN_MEMBERS, Observed
+from .session_name import LONGEST_TIMER
+
+CONFIRM_SECONDS = range(10, LONGEST_TIMER + 1)
 
 
 @dataclass(frozen=True)
@@ -27,17 +30,21 @@ class Checks:
         wanted = {LLDP: self.lldp, MACS: self.macs, VLAN_MEMBERS: True, ERRORS: self.errors, PAUSE_FRAMES: self.errors}
         return [command for command, is_wanted in wanted.items() if is_wanted]
 
-    def refuse_longer_than(self, confirm_within: int) -> None:
-        """Refuse checks that could still be waiting when the switch undoes the change.
 
-        Raises:
-            Refused: with the longest time that is possible.
-        """
-        if not 0 <= self.settle_within < confirm_within:
-            raise Refused(
-                f"checks.settle_within: {self.settle_within} seconds do not fit into confirm_within; "
-                f"give 0 to {confirm_within - 1}, or a longer confirm_within"
-            )
+def refuse_useless_timer(confirm_within: int, checks: Checks) -> None:
+    """Refuse a commit timer with which nobody can look at the switch, or for which nobody should wait.
+
+    Raises:
+        Refused: with what is possible.
+    """
+    if confirm_within not in CONFIRM_SECONDS:
+        limits = f"{CONFIRM_SECONDS[0]} to {CONFIRM_SECONDS[-1]}"
+        raise Refused(f"confirm_within: {confirm_within} seconds is no useful commit timer; give {limits}")
+    if not 0 <= checks.settle_within < confirm_within:
+        raise Refused(
+            f"checks.settle_within: {checks.settle_within} seconds do not fit into confirm_within; "
+            f"give 0 to {confirm_within - 1}, or a longer confirm_within"
+        )
 
 
 def missing(expected: Expectation, now: Observed) -> str | None:

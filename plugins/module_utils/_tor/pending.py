@@ -15,7 +15,9 @@ from .._plan.steps import State, changed_fields, reason_for
 from .plan import state_of
 from .running_config import RunningConfig
 
-_SECRET = re.compile(r"\b(secret|password|key|key-string|community|authentication|md5|sha512)\b.*", re.IGNORECASE)
+_SECRET = re.compile(
+    r"\b(secret|password|passphrase|key|key-string|community|authentication|auth|priv|md5|sha512)\b.*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Collection, Iterator, Mapping, Sequence
 
 from .._plan.converge import DeviceError
-from .._plan.steps import Fields, State
+from .._plan.steps import Fields, State, Step, predict
 from .blocks import Block, blocks
 from .setting import Setting, fields_of, is_ours
 from .settings import (
@@ -70,6 +70,10 @@ class RunningConfig:
     def ports(self) -> dict[str, Fields]:
         """The ports by full name."""
         return self.state[PORTS]
+
+    def after(self, steps: Sequence[Step]) -> RunningConfig:
+        """What it will say once these steps are carried out; ``blocks`` stay those of before."""
+        return replace(self, state=predict(self.state, steps))
 
     def foreign_lines(self, ours: Names, removed_vlans: Collection[str] = ()) -> list[str]:
         """Everything except the fields of these things and these VLANs altogether; each line behind its headers."""

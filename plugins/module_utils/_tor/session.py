@@ -15,6 +15,7 @@ Send = Callable[[Sequence[str], str], List[str]]
 
 RUNNING_CONFIG = "show running-config"
 SESSIONS = "show configuration sessions detail"
+VERSION = "show version"
 SESSION_DIFF = "show session-config diffs"
 SAVE = "copy running-config startup-config"
 
@@ -64,6 +65,24 @@ def pending_sessions(answer: str) -> dict[str, str]:
     # EOS after 4.32 names the session whose commit timer runs beside the list.
     timed = answered.get("commitTimerSessionName")
     return {**pending, timed: WITH_TIMER} if timed else pending
+
+
+def seconds_left(sessions: str, version: str) -> int | None:
+    """Seconds until the switch undoes a commit that waits for its confirmation; None if none does.
+
+    Args:
+        sessions: the JSON answer to ``SESSIONS``.
+        version: the JSON answer to ``VERSION``, which has the uptime that the timer counts in.
+    """
+    try:
+        answered = json.loads(sessions)
+        # EOS after 4.32 has it beside the list.
+        ends = [answered.get("commitTimerExpireTime")]
+        ends += [session.get("commitBy") for session in answered["sessions"].values()]
+        end = next((float(each) for each in ends if each), None)
+        return None if end is None else max(0, round(end - float(json.loads(version)["uptime"])))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DeviceError(f"{SESSIONS!r} did not tell the commit timer: {sessions!r}") from error
 
 
 def commit_with_timer(

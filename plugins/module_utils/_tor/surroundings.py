@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Mapping
 
+from .._plan.converge import Refused
 from .checks import Checks
 from .observed import Observed, observed
 from .session import SESSIONS, WITH_TIMER, Send, ask, pending_sessions
@@ -57,8 +58,27 @@ def look_around(
     """
     answers = ask(send, [SESSIONS], checks.commands)
     sessions = pending_sessions(answers.pop(SESSIONS))
-    left_over = [name for name, state in sessions.items() if state != WITH_TIMER and _is_left_over(name, host, now())]
+    left_over = left_over_of(sessions, host, now())
     return Surroundings(sessions, left_over, observed(answers), now(), list(answers), reachable())
+
+
+def refuse_busy(sessions: Mapping[str, str]) -> None:
+    """Refuse to change a switch that somebody else is changing.
+
+    Raises:
+        Refused: with these sessions and their states.
+    """
+    if sessions:
+        listed = ", ".join(f"{name} ({state})" for name, state in sorted(sessions.items()))
+        raise Refused(
+            f"another configuration session is open on the switch: {listed}; commit or abort it first, or wait "
+            "until its commit is confirmed or undone"
+        )
+
+
+def left_over_of(sessions: Mapping[str, str], host: str, now: float) -> list[str]:
+    """The sessions that a run of ours opened on this host or long ago, and can neither use nor close any more."""
+    return [name for name, state in sessions.items() if state != WITH_TIMER and _is_left_over(name, host, now)]
 
 
 def _is_left_over(session: str, host: str, now: float) -> bool:

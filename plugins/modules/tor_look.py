@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that a run compares on a switch, in one look."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: tor_look
+short_description: Everything that a run compares on a switch
+version_added: 2.0.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Reads what M(ipu.pod.tor_switch) compares and M(ipu.pod.tor_info) tells of a switch with Arista EOS, and who else is
+    changing it. Changes nothing.
+  - A part that cannot be read has C(message) alone, in one line, and takes no other with it. Only where there is no way
+    to the switch at all, the module fails.
+  - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times.
+extends_documentation_fragment:
+  - ipu.pod._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+    details: Changes nothing.
+  idempotent:
+    support: full
+notes:
+  - Runs on the control node over the same connections as M(ipu.pod.tor_switch).
+seealso:
+  - module: ipu.pod.look
+  - module: ipu.pod.tor_info
+  - module: ipu.pod.tor_switch
+"""
+
+EXAMPLES = r"""
+- name: Look at the switch
+  ipu.pod.tor_look:
+  register: look
+
+- name: Is anybody else changing it?
+  ansible.builtin.debug:
+    var: look.parts.sessions.busy
+"""
+
+RETURN = r"""
+parts:
+  description: What was read, part by part.
+  type: dict
+  returned: success
+  contains:
+    running_config:
+      description: The running-config in C(text), without what follows words such as C(secret) or C(key).
+      type: dict
+      returned: success
+    gathered:
+      description:
+        - VLANs, ports and quality of service, as M(ipu.pod.tor_switch) returns them with
+          O(ipu.pod.tor_switch#module:state=gathered).
+      type: dict
+      returned: success
+    info:
+      description: What M(ipu.pod.tor_info) returns, except for the cabling.
+      type: dict
+      returned: success
+    sessions:
+      description:
+        - The configuration sessions that are open or wait for their confirmation, each with its state, in C(busy).
+        - The names of those that a run of this collection has left behind, in C(left_over).
+        - In C(timer) the seconds until the switch undoes a commit; V(null) where no commit waits for its confirmation.
+      type: dict
+      returned: success
+      sample: {busy: {joe: pending}, left_over: [], timer: null}
+"""
+
+import socket
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
+
+
+def main() -> None:
+    """Look and tell."""
+    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    try:
+        send = sender(module._socket_path)
+    except (Refused, DeviceError) as error:
+        module.fail_json(msg=str(error), changed=False)
+    module.exit_json(changed=False, parts=look_at(send, socket.gethostname(), time.time))
+
+
+if __name__ == "__main__":
+    main()

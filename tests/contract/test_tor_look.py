@@ -1,0 +1,99 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""tor_look in a play, over both connections: what the other modules say, in three requests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
+from tests.loopback import free_port
+
+from .tor_playbooks import Tor, running_tor
+
+MAC = {"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1"}
+DECLARED: dict[str, Any] = {
+    "vlans": [{"vlan_id": 101, "name": "vpod-alice"}],
+    "ports": [{"name": "Et9/1", "mode": "access", "vlan": 101, "qos_profile": "ROCE"}],
+    "qos": REFERENCE,
+}
+CABLING = ("cabling", "table")
+
+
+def declare(tor: Tor, **variables: Any) -> None:
+    pod = {"model": "ipu-pod64", "tor": {"address": "127.0.0.1"}}
+    tor.declare({"plugin": "ipu.pod.pods", "schema": 1, "pods": {"p": pod}}, **variables)
+
+
+def results(tor: Tor, *tasks: dict[str, Any], options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    ran = tor.tasks([{"hosts": "tor_switches", "gather_facts": False, "tasks": list(tasks)}], *options)
+    return [hosts["p-tor"] for hosts in ran if "p-tor" in hosts]
+
+
+@pytest.mark.parametrize("connection", ["httpapi", "network_cli"])
+def test_a_look_says_what_the_other_modules_say(connection: str, tmp_path: Path) -> None:
+    ssh_port = free_port()
+    variables: dict[str, Any] = {"ansible_connection": f"ansible.netcommon.{connection}"}
+    if connection == "network_cli":
+        variables |= {
+            "ansible_port": str(ssh_port),
+            "ansible_network_cli_ssh_type": "libssh",
+            "ansible_host_key_checking": False,
+        }
+    with running_tor(tmp_path, "--ssh", f"127.0.0.1:{ssh_port}") as tor:
+        declare(tor, **variables)
+        tor.observe(macs=[MAC])
+        tor.type("configure", "username joe secret sha512 $6$abc", "vlan 7", "name key", "end")
+        _made, info, gathered, look = results(
+            tor,
+            {"ipu.pod.tor_switch": DECLARED},
+            {"ipu.pod.tor_info": {}},
+            {"ipu.pod.tor_switch": {"state": "gathered"}},
+            {"ipu.pod.tor_look": {}},
+        )
+    assert look["changed"] is False
+    parts = look["parts"]
+    assert parts["gathered"] == gathered["gathered"]
+    assert parts["info"] == {name: info[name] for name in info if name in parts["info"]}
+    assert {"vlans", "macs", "errors", "ecn_marks", "neighbours", "vlan_members", "pause_frames"} <= parts["info"].keys()
+    assert parts["sessions"] == {"busy": {}, "left_over": [], "timer": None}
+    text = parts["running_config"]["text"]
+    assert "vlan 101\n   name vpod-alice\n" in text
+    assert "vlan 7\n   name key\n" in text
+    assert "$6$abc" not in json.dumps(look)
+
+
+def test_a_look_costs_three_requests_and_changes_nothing(tmp_path: Path) -> None:
+    with running_tor(tmp_path) as tor:
+        declare(tor)
+        before = (tor.directory / "running-config").read_text()
+        for options in ((), ("--check",)):
+            tor.requests()
+            (look,) = results(tor, {"ipu.pod.tor_look": {}}, options=options)
+            assert len(tor.requests()) == 3
+            assert [name for name, part in look["parts"].items() if part.keys() == {"message"}] == []
+        assert (tor.directory / "running-config").read_text() == before
+
+
+def test_a_look_tells_who_is_changing_the_switch(tmp_path: Path) -> None:
+    with running_tor(tmp_path) as tor:
+        declare(tor)
+        tor.type("configure session joe", "vlan 9", "commit timer 00:10:00")
+        tor.type("configure session ann")
+        (look,) = results(tor, {"ipu.pod.tor_look": {}})
+    sessions = look["parts"]["sessions"]
+    assert sessions["busy"] == {"ann": "pending", "joe": "pendingCommitTimer"}
+    assert 500 < sessions["timer"] <= 600
+
+
+def test_a_switch_that_is_not_there_is_an_error_and_not_an_empty_look(tmp_path: Path) -> None:
+    with running_tor(tmp_path) as tor:
+        declare(tor, ansible_httpapi_port=free_port())
+        (look,) = results(tor, {"ipu.pod.tor_look": {}})
+    assert look["failed"]
+    assert look["msg"].startswith("the switch could not be asked: ")
+    assert "\n" not in look["msg"]
