@@ -198,8 +198,7 @@ parts:
         - C(units) has for each unit whether it is C(there) and C(enabled), C(active) as systemd says it, and when it
           was last started, C(started) in seconds since boot and C(started_at) since 1970, null for never.
         - C(packages) has the C(missing) ones, whether that is C(unknown) because there is neither dpkg nor rpm, and
-          what Ansible's facts say of the distribution, C(os_family), C(distribution), C(distribution_release),
-          C(distribution_version) and C(distribution_major_version).
+          C(distribution) and C(os_family) as Ansible's facts call them.
         - C(kernel_parameters) has the running values as text.
         - C(secrets) has for each file its C(text) with C((secret)) for the value of C(api-access-key), and C(secret),
           the SHA-256 of that value. A file without such a key is a secret as a whole.
@@ -222,18 +221,19 @@ parts:
 """
 
 import os
-from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.facts.system.distribution import Distribution
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
+from ansible_collections.ipu.pod.plugins.module_utils._look.distribution import distribution_from
 from ansible_collections.ipu.pod.plugins.module_utils._look.host import HostLook, looked
 from ansible_collections.ipu.pod.plugins.module_utils._look.once import LIMIT, run_limited
+from ansible_collections.ipu.pod.plugins.module_utils._look.things import texts_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.process import run_program
 
+OS_RELEASE = "/etc/os-release"
 PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases")
 
 CONTROLLER = {
@@ -242,15 +242,6 @@ CONTROLLER = {
     "storage": {"type": "path", "default": "/var/lib/vipu/vipu-server.json"},
     "config": {"type": "path"},
 }
-
-# Of Ansible's facts, by their names without ansible_.
-DISTRIBUTION = (
-    "os_family",
-    "distribution",
-    "distribution_release",
-    "distribution_version",
-    "distribution_major_version",
-)
 
 NAMES = {"type": "list", "elements": "str", "default": []}
 
@@ -279,9 +270,8 @@ def main() -> None:
     def run_vipu(argv: list[str]) -> tuple[int, str, str]:
         return run_program(argv, LIMIT, "/", {})
 
-    def distribution() -> dict[str, Any]:
-        facts = Distribution(module).get_distribution_facts()
-        return {name: facts.get(name) for name in DISTRIBUTION}
+    def distribution() -> dict[str, str]:
+        return distribution_from("".join(texts_from([OS_RELEASE]).values()))
 
     look = HostLook(run_limited, run_vipu, Files(), Sysfs(), ssh_addresses(os.getpid()), module.params, distribution)
     module.exit_json(changed=False, parts=looked({part: getattr(look, part) for part in module.params["parts"]}))
