@@ -19,8 +19,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run
 
 def this_run() -> Run:
     """The run that the caller belongs to, from Ansible's main process or from one of its workers."""
-    main = multiprocessing.parent_process()
-    process = (main.pid if main else None) or os.getpid()
+    process = _main_process()
     return Run(
         user=_user(),
         host=socket.gethostname(),
@@ -29,6 +28,12 @@ def this_run() -> Run:
         node=_node(),
         playbook=" ".join(Path(name).name for name in context.CLIARGS.get("args") or ()) or "ansible",
     )
+
+
+def _main_process() -> int:
+    """Ansible's main process, from itself or from one of its workers."""
+    main = multiprocessing.parent_process()
+    return (main.pid if main else None) or os.getpid()
 
 
 def _user() -> str:
@@ -62,3 +67,10 @@ def _node() -> str:
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
         return ""
+
+
+def seconds_since_start() -> float:
+    """How long this run has taken so far; 0 where there is no /proc to tell."""
+    started = int(_started(_main_process()) or 0) / os.sysconf("SC_CLK_TCK")
+    uptime = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0]) if started else 0.0
+    return uptime - started

@@ -10,7 +10,8 @@ from typing import Any
 from .devices import CONTROLLER, IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, cluster_agents, devices_of
 from .hypervisors import hypervisors_of
 from .managed import unmanaged, wholly_unmanaged
-from .model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
+from .model import CONTROLLER_LAYER, FILES, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration
+from .stages import STAGE_NAMES, group_of
 
 EVERYTHING = "ipu_pods"
 GROUP_OF_KIND = {
@@ -34,11 +35,13 @@ UNSEEN = "ipu_pod_unseen"
 # Filled by a run: the hosts of the vPODs that it is about alone, those from which a vPOD is taken away, and the servers
 # that need nothing more after that.
 CONCERNED, LOWERED, SETTLED = "ipu_pod_concerned", "ipu_pod_lowered", "ipu_pod_settled"
+CHANGING, UNDECIDED = "ipu_pod_changing", "ipu_pod_undecided"
+STAGES = tuple(group_of(name) for name in STAGE_NAMES)
 # The Poplar servers of the vPOD whose IPUs are Slurm's.
 SLURM_NODES = "slurm_nodes"
 # Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
 FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
-FILLED_BY_RUNS = (UNSEEN, CONCERNED, LOWERED, SETTLED, SLURM_NODES)
+FILLED_BY_RUNS = (UNSEEN, CONCERNED, LOWERED, SETTLED, CHANGING, UNDECIDED, *STAGES, SLURM_NODES)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
     *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS),
@@ -50,7 +53,10 @@ ADDRESS_OF_KIND = {IPU_MACHINE: "gateway_address"}
 def host_variables(declaration: Declaration) -> dict[str, dict[str, Any]]:
     """Host name to its variables, in the order of the racks."""
     vlans = _declared_vlans(declaration)
-    return {device.name: _variables(device, vlans.get(device.name)) for device in devices_of(declaration).values()}
+    variables = {device.name: _variables(device, vlans.get(device.name)) for device in devices_of(declaration).values()}
+    for controller in declaration.controllers.values():
+        variables.get(controller.host_name, {}).update(_controller_variables(declaration, controller))
+    return variables
 
 
 def pod_groups(declaration: Declaration) -> dict[str, list[str]]:
@@ -115,6 +121,28 @@ def _declared_vlans(declaration: Declaration) -> dict[str, int]:
 def group_name(name: str) -> str:
     """A name that Ansible accepts for a group: everything but letters, digits and ``_`` becomes ``_``."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def _controller_variables(declaration: Declaration, controller: Controller) -> dict[str, Any]:
+    """What follows for the host of a V-IPU controller, as options of the role vipu_controller."""
+    partitions = [
+        partition.name
+        for vpod in declaration.vpods.values()
+        if vpod.ipuof == FILES and declaration.controller_of(vpod) == controller
+        for partition in vpod.partitions
+    ]
+    dedicated = [
+        vpod.name
+        for vpod in (*declaration.absent.values(), *declaration.vpods.values())
+        if declaration.controller_of(vpod) == controller and (vpod.is_dedicated or vpod.name in declaration.absent)
+    ]
+    return {
+        "vipu_controller_mode": controller.mode,
+        "vipu_controller_user_port": controller.user_port,
+        "vipu_controller_admin_port": controller.admin_port,
+        **({"vipu_ipuof_partitions": partitions} if partitions else {}),
+        **({"vipu_dedicated_vpods": dedicated} if dedicated else {}),
+    }
 
 
 def _variables(device: Device, vlan: int | None) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decides what a run does, from pods.yml and what the devices have answered. Everything that decides is pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
+    by_stage,
+    changing,
+    document_of,
+    left_out,
+    members,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
+from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
+
+OPTIONS = {
+    "parts": {"type": "list", "elements": "str", "choices": list(PARTS), "default": list(PARTS)},
+    "vpods": {"type": "list", "elements": "str"},
+    "interrupt": {"type": "list", "elements": "str", "default": []},
+    "plan": {"type": "path"},
+    "verify": {"type": "bool", "default": False},
+}
+
+
+class ActionModule(ActionBase):
+    """The thin shell: looks and pods.yml to the pure part, its plan to the folder of the run."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The plan in short; the whole of it is in the folder of the run."""
+        super().run(tmp, task_vars)
+        variables = task_vars or {}
+        _found, options = self.validate_argument_spec(OPTIONS)
+        options = plain(options)
+        folder = RunFolder()
+        declaration = declaration_of(variables)
+        looks = folder.looks()
+        request = Request(
+            hosts=[str(host) for host in variables["ansible_play_hosts_all"]],
+            only=None if options["vpods"] is None else tuple(options["vpods"]),
+            told=tuple(options["interrupt"]),
+            parts=tuple(options["parts"]),
+        )
+        decision = decide(declaration, looks, request)
+        run = this_run()
+        made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        document = document_of(decision, looks, declaration, made, f"{run.user}@{run.host}")
+        digest = folder.write("plan", "document", document)
+        folder.write(
+            "plan",
+            "reading",
+            {**_reading(decision), "looked_at": sorted(_answered(looks)), "left_out": left_out(declaration, request)},
+        )
+        return {
+            "changed": False,
+            "refusals": [*decision.refusals, *_moved(document, options["plan"])],
+            "looked_at": len(_answered(looks)),
+            "steps": len(document["steps"]),
+            "undecided": decision.point,
+            "digest": digest,
+            **_for_the_plays(declaration, decision, request, options["verify"]),
+        }
+
+
+def _answered(looks: dict[str, Any]) -> list[str]:
+    return [host for host, look in looks.items() if answered(look)]
+
+
+def _for_the_plays(
+    declaration: Declaration, decision: Decision, request: Request, verifies_all: bool
+) -> dict[str, Any]:
+    found = members(decision, declaration, request, verifies_all)
+    hosts = changing(found)
+    return {
+        "members": found,
+        "changing": hosts,
+        "keepers": [{"host": host, "pods": pods} for host, pods in keepers(declaration, hosts).items()],
+    }
+
+
+def _reading(decision: Decision) -> dict[str, Any]:
+    """What reports need besides the plan."""
+    tenancy = decision.tenancy
+    return {
+        "compared": decision.plan.compared,
+        "stages": by_stage(decision.plan.steps),
+        "degraded": tenancy.wanted["degraded"] if tenancy else [],
+        "refusals": decision.refusals,
+        "allocations": tenancy.allocations if tenancy else {},
+        "placement": tenancy.placement if tenancy else {},
+        "wanted": tenancy.wanted if tenancy else {},
+    }
+
+
+def _moved(document: dict[str, Any], path: str | None) -> list[str]:
+    """Why a saved plan is not carried out; empty where there is none."""
+    if path is None:
+        return []
+    try:
+        with open(path, encoding="utf-8") as file:
+            saved = parse_plan(file.read(), path)
+        return moved(saved, document)
+    except (Refused, OSError) as error:
+        raise AnsibleActionFail(str(error)) from None

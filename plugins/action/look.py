@@ -1,0 +1,87 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks at one device, whatever it is, and keeps what it has answered for the decision of this run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.asked import PARTS, asked_of_host, asked_of_switch
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
+    ANSWERED,
+    FAILED,
+    NOT_ASKED,
+    REFUSED,
+    TIMED_OUT,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
+
+SWITCH_ROLES = ("tor_switch", "preflight")
+HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
+# How ssh says that it was turned away by somebody who is there.
+TURNED_AWAY = ("permission denied", "host key verification failed", "authentication", "connection refused")
+
+
+class ActionModule(ActionBase):
+    """The reader module of the device, its answer on disk, and what became of it as the result. Never fails."""
+
+    _supports_check_mode = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Whether the device has answered; its answer is in the folder of the run."""
+        super().run(tmp, task_vars)
+        variables = task_vars or {}
+        _found, options = self.validate_argument_spec(
+            {"host": {"type": "str"}, "parts": {"type": "list", "elements": "str", "choices": list(PARTS)}}
+        )
+        host = options["host"] or str(variables["inventory_hostname"])
+        if host != variables["inventory_hostname"]:
+            variables = {**variables, **variables["hostvars"][host]}
+        look: dict[str, Any] = {"host": host, "outcome": ANSWERED, "message": "", "settings": {}, "parts": {}}
+        try:
+            look.update(self._looked(variables, options["parts"]))
+        except AnsibleConnectionFailure as error:
+            look.update(_without(_outcome(str(error)), str(error)))
+        except AnsibleError as error:
+            look.update(_without(FAILED, str(error)))
+        digest = RunFolder().write("looks", host, look)
+        return {"changed": False, "outcome": look["outcome"], "message": look["message"], "digest": digest}
+
+    def _looked(self, variables: dict[str, Any], parts: list[str] | None) -> dict[str, Any]:
+        groups = variables["group_names"]
+        is_switch = "switches" in groups
+        roles = SWITCH_ROLES if is_switch else HOST_ROLES
+        settings: dict[str, Any] = plain(settings_of(roles, self._loader, self._templar, variables))
+        if "rnic_interfaces" in variables:
+            settings["rnic_interfaces"] = plain(self._templar.template(variables["rnic_interfaces"]))
+        if is_switch and "ansible_network_os" not in variables:
+            message = "the inventory does not say how it is reached (ansible_network_os)"
+            return {"settings": settings, **_without(NOT_ASKED, message)}
+        if is_switch:
+            name, arguments = "ipu.pod.tor_look", asked_of_switch()
+        else:
+            partitions = plain(variables.get("vipu_ipuof_partitions", []))
+            dedicated = plain(variables.get("vipu_dedicated_vpods", []))
+            arguments = asked_of_host(groups, settings, partitions, dedicated)
+            name = "ipu.pod.host_look"
+        if parts is not None and not is_switch:
+            arguments["parts"] = [each for each in arguments["parts"] if each in parts]
+        answer = self._execute_module(module_name=name, module_args=arguments, task_vars=variables)
+        if answer.get("failed") or "parts" not in answer:
+            return {"settings": settings, **_without(FAILED, str(answer.get("msg") or answer.get("module_stderr", "")))}
+        return {"settings": settings, "parts": answer["parts"]}
+
+
+def _without(outcome: str, message: str) -> Mapping[str, str]:
+    return {"outcome": outcome, "message": " ".join(message.split())[:1000] or "it did not say why"}
+
+
+def _outcome(message: str) -> str:
+    return REFUSED if any(words in message.lower() for words in TURNED_AWAY) else TIMED_OUT

@@ -1,0 +1,101 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says what a run has done, or what its look and its plan show, in lines for a person and in files."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
+    View,
+    allocations_of,
+    cabling_view,
+    capacity_view,
+    drift_view,
+    plan_view,
+    summary_view,
+    vpods_view,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import report_lines, stage_lines
+from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import seconds_since_start
+
+OPTIONS = {
+    "view": {
+        "type": "str",
+        "choices": ["run", "stage", "plan", "drift", "vpods", "capacity", "cabling", "summary"],
+        "default": "run",
+    },
+    "stage": {"type": "str", "choices": list(STAGE_NAMES)},
+    "ignore": {"type": "list", "elements": "dict", "default": []},
+    "vpods": {"type": "list", "elements": "str"},
+    "verified": {"type": "list", "elements": "str", "default": []},
+    "ipus": {"type": "int", "default": 0},
+    "cluster": {"type": "str", "default": ""},
+}
+
+
+# Views that need a look and no plan.
+LOOKED = ("capacity", "cabling")
+
+
+class ActionModule(ActionBase):
+    """What is said is in ``_review``."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The lines and the files."""
+        super().run(tmp, task_vars)
+        _found, options = self.validate_argument_spec(OPTIONS, required_if=[("view", "stage", ["stage"])])
+        variables = task_vars or {}
+        try:
+            if options["view"] in LOOKED:
+                view = _of_looks(plain(options), variables)
+            else:
+                view = self._view(plain(options), variables)
+        except (Refused, DeclarationError) as error:
+            said = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
+            raise AnsibleActionFail(said) from None
+        return {"changed": False, "lines": list(view.lines), "files": dict(view.files), "exit_code": view.exit_code}
+
+    def _view(self, options: dict[str, Any], variables: dict[str, Any]) -> View:
+        folder = RunFolder()
+        document, reading = folder.read("plan", "document"), folder.read("plan", "reading")
+        if document is None or reading is None:
+            raise Refused("nothing has been decided in this run; run ipu.pod.decide first")
+        name = options["view"]
+        if name == "stage":
+            return View(stage_lines(reading["stages"], options["stage"], str(variables["inventory_hostname"])))
+        if name == "run":
+            seconds = round(seconds_since_start())
+            return View(report_lines(document, reading, seconds, is_foretold=bool(self._task.check_mode)))
+        if name == "drift":
+            today = datetime.now(UTC).strftime("%Y-%m-%d")
+            return drift_view(document, reading["compared"], options["ignore"], today)
+        declaration = declaration_of(variables)
+        if name == "plan":
+            return plan_view(document, declaration, reading["placement"])
+        if name == "summary":
+            return summary_view(declaration, RunFolder().looks(), reading["wanted"], options["verified"])
+        return vpods_view(document, declaration, options["vpods"])
+
+
+def _of_looks(options: dict[str, Any], variables: dict[str, Any]) -> View:
+    looks = RunFolder().looks()
+    declaration = declaration_of(variables)
+    if options["view"] == "cabling":
+        return cabling_view(declaration, looks)
+    allocations = allocations_of(declaration, looks)
+    return capacity_view(declaration, allocations, options["ipus"], options["cluster"])

@@ -1,0 +1,138 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Callback plugin: a run as a short report. Ansible's usual output with -v."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: report
+short_description: A run of this collection's playbooks as a short report
+version_added: 2.0.0
+author: The ipu.pod authors (@ipu-pod)
+type: stdout
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+requirements:
+  - Set in the configuration, with C(stdout_callback = ipu.pod.report) below C([defaults]) of ansible.cfg.
+description:
+  - Shows the lines of M(ipu.pod.report), what M(ansible.builtin.debug) shows, the names of the stages that have
+    something to do, warnings and failures. With C(-v), everything that Ansible's own default shows.
+"""
+
+from typing import Any
+
+from ansible import constants
+from ansible.plugins.callback.default import CallbackModule as Default
+
+REPORT = "ipu.pod.report"
+SHOWN = ("ansible.builtin.debug", "debug")
+
+
+class CallbackModule(Default):
+    """Everything goes to Ansible's own callback where its usual output is wanted, or something has gone wrong."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "ipu.pod.report"
+
+    @property
+    def _is_usual(self) -> bool:
+        return bool(self._display.verbosity)
+
+    def v2_playbook_on_play_start(self, play: Any) -> None:
+        """Say which stage begins, where it has anything to do."""
+        if self._is_usual:
+            super().v2_playbook_on_play_start(play)
+        else:
+            self._play = play
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        """Tasks are not told."""
+        if self._is_usual:
+            super().v2_playbook_on_task_start(task, is_conditional)
+
+    def v2_playbook_on_handler_task_start(self, task: Any) -> None:
+        """Tasks are not told."""
+        if self._is_usual:
+            super().v2_playbook_on_handler_task_start(task)
+
+    def v2_playbook_on_include(self, included_file: Any) -> None:
+        """Files are not told."""
+        if self._is_usual:
+            super().v2_playbook_on_include(included_file)
+
+    def v2_playbook_on_no_hosts_matched(self) -> None:
+        """A stage in which nobody has a step is not told."""
+        if self._is_usual:
+            super().v2_playbook_on_no_hosts_matched()
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        """Tell the lines of a report, and what a playbook shows."""
+        if self._is_usual:
+            super().v2_runner_on_ok(result)
+            return
+        self._handle_warnings_and_exception(result)
+        if result.task.action == REPORT:
+            for line in result.result.get("lines", ()):
+                self._display.display(line)
+        elif result.task.action in SHOWN:
+            self._tell(result.result.get("msg", ""))
+
+    def v2_runner_on_skipped(self, result: Any) -> None:
+        """What is skipped is not told."""
+        if self._is_usual:
+            super().v2_runner_on_skipped(result)
+
+    def v2_runner_item_on_ok(self, result: Any) -> None:
+        """Items are not told."""
+        if self._is_usual:
+            super().v2_runner_item_on_ok(result)
+
+    def v2_runner_item_on_skipped(self, result: Any) -> None:
+        """Items are not told."""
+        if self._is_usual:
+            super().v2_runner_item_on_skipped(result)
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        """Tell what went wrong, and where; what is ignored the decision tells."""
+        if self._is_usual:
+            super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
+        elif not ignore_errors:
+            self._tell_failure(result)
+
+    def v2_runner_item_on_failed(self, result: Any) -> None:
+        """Tell what went wrong, and where."""
+        if self._is_usual:
+            super().v2_runner_item_on_failed(result)
+        elif not result.task.ignore_errors:
+            self._tell_failure(result)
+
+    def v2_runner_on_unreachable(self, result: Any) -> None:
+        """Tell who does not answer, unless the decision does."""
+        if self._is_usual:
+            super().v2_runner_on_unreachable(result)
+        elif not result.task.ignore_unreachable:
+            self._tell_failure(result)
+
+    def v2_on_file_diff(self, result: Any) -> None:
+        """Differences are told where they are asked for."""
+        super().v2_on_file_diff(result)
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """The report has said it all; after a failure, who failed."""
+        if self._is_usual or stats.failures or stats.dark:
+            super().v2_playbook_on_stats(stats)
+
+    def _tell_failure(self, result: Any) -> None:
+        said = result.result
+        message = said.get("msg") or said.get("stderr") or said.get("censored") or "failed without a word"
+        place = f"{result.host.get_name()}: {result.task.get_name()}"
+        self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
+        for line in str(message).splitlines():
+            self._display.display(f"  {line}", color=constants.COLOR_ERROR)
+
+    def _tell(self, message: Any) -> None:
+        for line in message if isinstance(message, list) else str(message).splitlines():
+            self._display.display(str(line))

@@ -1,0 +1,96 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin of the same name, which does all of it."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: decide
+short_description: Decides what a run does, from pods.yml and what the devices have answered
+version_added: 2.0.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Makes the whole plan at once - what every device should be, what contradicts what, where the vPODs lie, whose work
+    would end, and the steps of every device, stage by stage. Changes nothing.
+  - Needs what M(ipu.pod.look) has kept in the same run. The plan is kept for M(ipu.pod.report) and other readers.
+extends_documentation_fragment:
+  - ipu.pod._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+    details: Changes nothing.
+  idempotent:
+    support: full
+options:
+  parts:
+    description: What the playbook carries out. Steps of other parts are left out.
+    type: list
+    elements: str
+    choices: [controllers, switches, servers, vpods]
+    default: [controllers, switches, servers, vpods]
+  vpods:
+    description: The vPODs that the run is about. Default everything.
+    type: list
+    elements: str
+  interrupt:
+    description: The vPODs whose running work may end.
+    type: list
+    elements: str
+    default: []
+  verify:
+    description: Whether every Poplar server of the run takes part in the verification, also where nothing changes.
+    type: bool
+    default: false
+  plan:
+    description: A saved plan. What has moved since it was made is among RV(refusals).
+    type: path
+"""
+
+EXAMPLES = r"""
+- name: Decide what to do
+  ipu.pod.decide:
+  register: decision
+"""
+
+RETURN = r"""
+refusals:
+  description: Why the run must not begin, one sentence each.
+  returned: success
+  type: list
+  elements: str
+looked_at:
+  description: How many devices have answered.
+  returned: success
+  type: int
+steps:
+  description: How many steps there are.
+  returned: success
+  type: int
+changing:
+  description: The devices that have a step, those first that are changed first.
+  returned: success
+  type: list
+  elements: str
+members:
+  description: For each device that has something to do its C(host), the C(groups) of its stages, and its C(options) in each.
+  returned: success
+  type: list
+  elements: dict
+keepers:
+  description: For each host that keeps locks of the pods that change its C(host) and C(pods).
+  returned: success
+  type: list
+  elements: dict
+undecided:
+  description: The stage after which has to be looked and decided again; empty for none.
+  returned: success
+  type: str
+digest:
+  description: The checksum of the plan.
+  returned: success
+  type: str
+"""

@@ -1,0 +1,62 @@
+#!/usr/bin/python
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin of the same name, which does all of it."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: look
+short_description: Looks at a device, as everything else of a run rests on it
+version_added: 2.0.0
+author: The ipu.pod authors (@ipu-pod)
+description:
+  - Reads everything of a switch, a Poplar server or the host of a V-IPU controller that any layer compares with
+    pods.yml, in one call of M(ipu.pod.tor_look) or M(ipu.pod.host_look), and keeps it for M(ipu.pod.decide) in
+    the folder of the run.
+  - Never fails. Whatever becomes of it is data: answered, refused, timed out or failed.
+extends_documentation_fragment:
+  - ipu.pod._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+    details: Changes nothing.
+  idempotent:
+    support: full
+options:
+  host:
+    description: The inventory host. Default that of the task; another one for a task that is delegated to it.
+    type: str
+  parts:
+    description: The parts of M(ipu.pod.host_look) that are read. Default all that the host can have.
+    type: list
+    elements: str
+    choices: [links, network, uses, roce, nics, use, ipuof, leases, controllers, things]
+"""
+
+EXAMPLES = r"""
+- name: Look at every device
+  hosts: switches:poplar_servers:vipu_controllers
+  gather_facts: false
+  tasks:
+    - name: Look at the device
+      ipu.pod.look:
+"""
+
+RETURN = r"""
+outcome:
+  description: V(answered), V(refused), V(timed out) or V(failed).
+  returned: always
+  type: str
+message:
+  description: What stood in the way, in one line; empty where it has answered.
+  returned: always
+  type: str
+digest:
+  description: The checksum of what was kept.
+  returned: always
+  type: str
+"""

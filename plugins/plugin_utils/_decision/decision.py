@@ -1,0 +1,172 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``decide(declaration, looks, request)``: the whole plan, from what is declared and what the devices have said. Pure.
+
+Everything that can be known before anything is touched is known here: what every device should be, what contradicts
+what, where the vPODs lie, whose work would end, and the steps of every device, stage by stage. Plan, drift and check
+mode show it, a run carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .._pod import stages
+from .._pod.managed import unmanaged, wholly_unmanaged
+from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
+from .._pod.schema import DeclarationError
+from .._pod.stages import PARTS, Stage
+from .agreement import contradictions
+from .controllers import held, moved, needs_decision_point, silence
+from .layers import Plan, plan_of
+from .looks import TIMED_OUT, Look, answered
+from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
+
+Looks = Mapping[str, Look]
+
+# A layer of steps to the layer of `managed` in pods.yml.
+LAYERS = {
+    stages.SWITCH: SWITCH_LAYER,
+    stages.SERVER: SERVERS_LAYER,
+    stages.VPOD: SERVERS_LAYER,
+    stages.CONTROLLER: CONTROLLER_LAYER,
+}
+UNTOUCHED = "Nothing has been touched."
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run is asked for.
+
+    Args:
+        hosts: the devices that it may change, those of ``--limit``.
+        only: the vPODs that it is about (``vpods_only``); None for everything.
+        told: the vPODs that may be interrupted (``vpods_interrupt``).
+        parts: those of :data:`stages.PARTS` that its playbook carries out.
+    """
+
+    hosts: Collection[str]
+    only: tuple[str, ...] | None = None
+    told: tuple[str, ...] = ()
+    parts: Sequence[str] = PARTS
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a run would do, or why it does nothing.
+
+    Args:
+        tenancy: what becomes of the vPODs, and what every device should be; None where that cannot be known.
+        refusals: why the run must not begin, one sentence each.
+        unseen: ``device`` and ``message`` of what could not be looked at or planned.
+        plan: the steps, and what every device with a step should be.
+        point: the stage after which has to be looked and decided again; empty for none.
+    """
+
+    tenancy: Tenancy | None
+    refusals: list[str]
+    unseen: list[dict[str, str]]
+    plan: Plan = field(default_factory=Plan)
+    point: str = ""
+
+
+def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision:
+    """The plan.
+
+    Args:
+        declaration: the checked pods.yml.
+        looks: host to its look, also of controllers that the run does not change: they say where the vPODs lie.
+        request: what is asked for.
+    """
+    unseen = _unseen(declaration, looks, request)
+    silent = [f"{each['device']}: {each['message']}; {_remedy(looks.get(each['device']))}" for each in unseen]
+    only_read = unmanaged(declaration)[CONTROLLER_LAYER]
+    controllers = {
+        host: there
+        for host, look in looks.items()
+        for there in [held(look, host not in only_read)]
+        if there is not None
+    }
+    try:
+        tenancy = tenancy_of(declaration, controllers, looks, request.only, request.told)
+    except DeclarationError as error:
+        return Decision(None, [*silent, *_silent_controllers(declaration, looks, only_read), *error.problems], unseen)
+    plan = plan_of(tenancy, looks, _permission(declaration, request))
+    refusals = [
+        *silent,
+        *_silent_controllers(declaration, looks, only_read),
+        *(f"{each}. {UNTOUCHED}" for each in _moved_controllers(tenancy, looks, request.only)),
+        *contradictions(declaration, tenancy, looks, request.parts),
+        *_incomplete(tenancy, request.parts),
+        *refused_interruptions(tenancy, looks, request.told),
+        *(f"{each['device']}: {each['message']}" for each in plan.refusals),
+    ]
+    allocating = [host for (host, stage) in plan.made if stage == stages.CONTROLLERS]
+    is_by_size = any(needs_decision_point(plan.made[host, stages.CONTROLLERS], looks[host]) for host in allocating)
+    return Decision(tenancy, refusals, [*unseen, *plan.refusals], plan, stages.CONTROLLERS if is_by_size else "")
+
+
+def _permission(declaration: Declaration, request: Request) -> Callable[[str, Stage], bool]:
+    """Whether a run may carry out a stage on a device."""
+    only_read = unmanaged(declaration)
+    hosts = set(request.hosts)
+
+    def may_change(device: str, stage: Stage) -> bool:
+        return device in hosts and stage.part in request.parts and device not in only_read[LAYERS[stage.layer]]
+
+    return may_change
+
+
+def _unseen(declaration: Declaration, looks: Looks, request: Request) -> list[dict[str, str]]:
+    """The devices that the run is about and that have not answered."""
+    left_alone = wholly_unmanaged(declaration)
+    about = set(request.hosts)
+    if request.only is not None:
+        about &= set(hosts_of(declaration, request.only))
+    return [
+        {"device": host, "message": look["message"]}
+        for host, look in looks.items()
+        if host in about and host not in left_alone and not answered(look)
+    ]
+
+
+def _silent_controllers(declaration: Declaration, looks: Looks, only_read: Collection[str]) -> list[str]:
+    """The managed controllers that do not say what they hold, although their hosts have answered."""
+    hosts = dict.fromkeys(controller.host_name for controller in declaration.controllers.values())
+    found = [
+        silence(looks[host]) for host in hosts if host in looks and answered(looks[host]) and host not in only_read
+    ]
+    return [f"{each}. {UNTOUCHED}" for each in found if each]
+
+
+def _moved_controllers(tenancy: Tenancy, looks: Looks, only: Sequence[str] | None) -> list[str]:
+    """Users and partitions cannot move between the shared controller of a cluster and one of a vPOD's own."""
+    found = []
+    for host, controllers in tenancy.wanted["dedicated_controllers"].items():
+        own = [each["name"] for each in controllers]
+        going = tenancy.wanted["removed_controllers"].get(host, [])
+        here = [
+            vpod.name
+            for vpod in tenancy.declaration.vpods.values()
+            if tenancy.declaration.controller_of(vpod).host_name == host
+            and vpod.name not in (*own, *going)
+            and (only is None or vpod.name in only)
+        ]
+        if host in looks and answered(looks[host]):
+            found += moved(here, own, looks[host])
+    return found
+
+
+def _remedy(look: Look | None) -> str:
+    is_silent = look is None or look["outcome"] == TIMED_OUT
+    remedy = "start it, or correct its address in pods.yml" if is_silent else "correct how the inventory says to log in"
+    return f"{remedy}. {UNTOUCHED}"
+
+
+def _incomplete(tenancy: Tenancy, parts: Sequence[str]) -> list[str]:
+    """A vPOD is carried through all layers, or through none."""
+    down = [str(change) for change in tenancy.changes.values() if change.goes_down]
+    if not down or "vpods" in parts:
+        return []
+    return [f"{'; '.join(down)}, which is more than this playbook does; run playbooks/vpods.yml. {UNTOUCHED}"]

@@ -1,0 +1,236 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the looks at a pod in service to the pods.yml that keeps it as it is, and what contradicts itself. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import yaml
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+
+from .._adoption.fleet import FleetAdoption, adopted_fleet
+from .._declaration.declaration import parse_declaration
+from .._desired.desired import desired
+from .._placement.placement import place
+from .._review.findings import Gathered, findings
+from .._review.pods_yml import COMMENTS, ordered
+from .controllers import entity_steps
+from .looks import NOT_ASKED, Look, answered, missing, part
+from .servers import server_steps
+from .switches import switch_steps
+
+Document = dict[str, Any]
+Looks = Mapping[str, Look]
+Unread = list[dict[str, str]]
+
+WIDTH = 118
+# The variables of the role poplar_server with which it looks after nothing but NICs.
+NICS_ALONE: Mapping[str, Any] = {
+    "poplar_server_packages": [],
+    "poplar_server_start_networkd": False,
+    "poplar_server_more_interfaces": [],
+    "poplar_server_roce": [],
+    "poplar_server_memlock": "",
+    "poplar_server_memlock_units": [],
+    "poplar_server_sysctl": {},
+}
+NOT_DECLARED = "There, but not declared, and so left as it is. Without the comment signs it would be kept so:"
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """What was found.
+
+    Args:
+        files: name to content.
+        lines: what is not in pods.yml, and why, and where the layers contradict each other.
+        partly: what could not be read of devices that have answered, one sentence each.
+        unread: the devices that could not be read, one sentence each.
+        left: where these files would not keep what is there, one sentence each.
+    """
+
+    files: Mapping[str, str]
+    lines: Sequence[str]
+    partly: Sequence[str]
+    unread: Sequence[str]
+    left: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What was read, sorted by what it is of; the adoption's own words for it."""
+
+    switches: dict[str, Any]
+    servers: dict[str, Any]
+    controllers: dict[str, Any]
+    leases: dict[str, list[str]]
+    unread: Unread
+    partly: Unread
+
+
+def gather(document: Document, looks: Looks) -> Gathering:
+    """The files.
+
+    Args:
+        document: a pods.yml with at least ``pods``. What it says of a device that was not read is kept.
+        looks: host to its look.
+
+    Raises:
+        DeclarationError: the document is wrong.
+    """
+    reading = _reading(looks)
+    adopted = adopted_fleet(document, reading.controllers, reading.switches, reading.servers)
+    gathered = Gathered(reading.switches, reading.servers, reading.controllers, reading.leases)
+    found = findings(adopted.document, gathered, adopted.port_map)
+    contradictions = _findings_markdown(found)
+    files = {
+        "pods.yml": _pods_yml(adopted.document, adopted.reasons),
+        **{f"host_vars/{host}.yml": text for host, text in _host_vars(adopted)},
+        **{f"{host}.vipu_state.yml": _block(options) for host, options in adopted.options.items()},
+        "findings.md": contradictions,
+        "findings.json": json.dumps(found, indent=4, sort_keys=True) + "\n",
+    }
+    return Gathering(
+        files=files,
+        lines=[*(adopted.reasons or ["pods.yml says all that is there."]), *contradictions.splitlines()[2:]],
+        partly=[f"{each['device']}: {each['message']}" for each in reading.partly],
+        unread=[f"{each['device']} could not be read: {each['message']}" for each in reading.unread],
+        left=_left(adopted, reading, looks),
+    )
+
+
+def _reading(looks: Looks) -> _Reading:
+    reading = _Reading({}, {}, {}, {}, [], [])
+    for host, look in looks.items():
+        if look["outcome"] == NOT_ASKED:
+            continue
+        if not answered(look):
+            reading.unread.append({"device": host, "message": look["message"]})
+            continue
+        if "info" in look["parts"]:
+            _keep(reading.switches, host, _told(reading.unread, look, "info"))
+        if "controllers" in look["parts"]:
+            controllers = _told(reading.unread, look, "controllers")
+            _keep(reading.controllers, host, controllers and _shared(reading.unread, host, controllers[""]))
+        if "network" in look["parts"]:
+            _read_server(reading, look)
+    return reading
+
+
+def _read_server(reading: _Reading, look: Look) -> None:
+    host, nics = look["host"], _told(reading.partly, look, "nics")
+    network, roce = _told(reading.unread, look, "network"), _told(reading.partly, look, "roce")
+    if network is None:
+        return
+    reading.servers[host] = {
+        "gathered": network["gathered"],
+        "lasting": network["lasting"],
+        "nics": nics["nics"] if nics else [],
+        "roce": roce["gathered"] if roce else [],
+        "lasting_roce": roce["lasting"] if roce else [],
+    }
+    reading.leases[host] = str((part(look, "leases") or {}).get("text", "")).splitlines()
+
+
+def _told(unread: Unread, look: Look, name: str) -> Any:
+    found = part(look, name)
+    if found is None:
+        unread.append({"device": look["host"], "message": missing(look, name)})
+    return found
+
+
+def _shared(unread: Unread, host: str, controller: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if "message" in controller:
+        unread.append({"device": host, "message": controller["message"]})
+        return None
+    return controller
+
+
+def _keep(kept: dict[str, Any], host: str, found: Any) -> None:
+    if found is not None:
+        kept[host] = found
+
+
+def _left(adopted: FleetAdoption, reading: _Reading, looks: Looks) -> list[str]:
+    """What the files would change, which has to be nothing."""
+    declaration = parse_declaration(adopted.document)
+    allocations = {
+        host: {name: fields["agents"] for name, fields in each["allocations"].items()}
+        for host, each in reading.controllers.items()
+    }
+    wanted = desired(declaration, place(declaration, allocations))
+    found: list[str] = []
+    for host in reading.controllers:
+        options, more = wanted["vipu_controllers"].get(host, {}), adopted.options.get(host, {})
+        kinds = ("agents", "clusters", "allocations", "users", "partitions")
+        whole = {kind: [*options.get(kind, []), *more.get(kind, [])] for kind in kinds}
+        found += _changes(host, partial(entity_steps, whole, looks[host]["settings"], looks[host]))
+    switches = {**wanted["tor_switches"], **wanted["management_switches"]}
+    for host in reading.switches:
+        found += _changes(host, partial(switch_steps, switches[host], looks[host]["settings"], looks[host]))
+    for host in reading.servers:
+        variables = adopted.variables.get(host, {})
+        settings = {**looks[host]["settings"], **NICS_ALONE, **variables}
+        # What is adopted by a variable of its own is not what follows from pods.yml.
+        options = {"interfaces": []} if "rnic_interfaces" in variables else wanted["poplar_servers"][host]
+        settings.pop("rnic_interfaces", None)
+        found += _changes(host, partial(server_steps, options, settings, looks[host]))
+    return found
+
+
+def _changes(host: str, plan: Callable[[], list[Step]]) -> list[str]:
+    try:
+        steps = plan()
+    except Refused as error:
+        return [f"{host}: {error}"]
+    remedy = "please report this with them"
+    return [f"The files do not reproduce {host}; {remedy}: {step.kind} {step.name}: {step.reason}" for step in steps]
+
+
+def _findings_markdown(found: Sequence[Mapping[str, Any]]) -> str:
+    lines = ["# What contradicts itself", ""]
+    lines += [f"- **{each['device']}**: {each['finding']}. {each['remedy']}" for each in found]
+    return "\n".join(lines if found else [*lines, "Nothing."]) + "\n"
+
+
+def _pods_yml(document: Document, reasons: Sequence[str]) -> str:
+    lines = ["# What was found on these pods; the same again changes nothing."]
+    if reasons:
+        lines += ["# Not said here:", *(f"# - {reason}" for reason in reasons)]
+    for name, words in ordered(document).items():
+        if isinstance(words, dict):
+            lines += ["", *([f"# {COMMENTS[name]}"] if name in COMMENTS else [])]
+        lines.append(_yaml({name: words}))
+    return "\n".join(lines) + "\n"
+
+
+def _host_vars(adopted: FleetAdoption) -> list[tuple[str, str]]:
+    """Server to the text of its variables; what is left as it is becomes a comment."""
+    found = []
+    for host in dict.fromkeys([*(name for name, said in adopted.variables.items() if said), *adopted.left]):
+        variables, left = adopted.variables.get(host, {}), adopted.left.get(host, {})
+        parts = [_yaml(variables)] if variables else []
+        if left:
+            parts.append("\n".join(f"# {line}" for line in [NOT_DECLARED, *_yaml(left).splitlines()]))
+        found.append((host, "\n\n".join(parts) + "\n"))
+    return found
+
+
+def _yaml(value: Mapping[str, Any]) -> str:
+    """YAML with the innermost lists and mappings in one line each."""
+    is_plain = all(not isinstance(each, (dict, list)) for each in value.values())
+    style = False if is_plain else None
+    text: str = yaml.safe_dump(dict(value), default_flow_style=style, sort_keys=False, width=WIDTH, allow_unicode=True)
+    return text.rstrip("\n")
+
+
+def _block(value: Mapping[str, Any]) -> str:
+    text: str = yaml.safe_dump(dict(value), default_flow_style=False, sort_keys=False, indent=2, allow_unicode=True)
+    return text

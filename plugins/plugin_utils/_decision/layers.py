@@ -1,0 +1,174 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of every device, stage by stage; each is planned on what those before it will have made. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step, diff_of
+
+from .._pod import stages
+from .._pod.stages import STAGES, Stage
+from .compared import compared
+from .controllers import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps
+from .looks import Look, answered
+from .servers import server_steps
+from .switches import switch_steps
+from .tenancy import Tenancy
+from .vpods import vpod_steps
+
+Options = Mapping[str, Any]
+Recorded = dict[str, Any]
+Targets = dict[str, Any]
+
+
+@dataclass
+class Plan:
+    """The steps, and what came up on the way.
+
+    Args:
+        steps: in their order, as in a plan document, each with its ``stage``.
+        options: stage to device to what it should be; devices without a step are missing.
+        refusals: why a device cannot be what it should, each with ``device`` and ``message``.
+        compared: device to kind to the names that were compared.
+        made: device and stage to the steps there.
+    """
+
+    steps: list[Recorded] = field(default_factory=list)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    refusals: list[dict[str, str]] = field(default_factory=list)
+    compared: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    made: dict[tuple[str, str], list[Step]] = field(default_factory=dict)
+
+    def before(self, device: str, *names: str) -> list[Step]:
+        """The steps of a device in earlier stages."""
+        return [step for name in names for step in self.made.get((device, name), ())]
+
+    def created_users(self) -> set[str]:
+        """The V-IPU users that this plan makes, who so get new access keys."""
+        return {
+            step.name for steps in self.made.values() for step in steps if (step.action, step.kind) == (CREATE, "user")
+        }
+
+
+def plan_of(tenancy: Tenancy, looks: Mapping[str, Look], may_change: Callable[[str, Stage], bool]) -> Plan:
+    """All stages.
+
+    Args:
+        tenancy: what every device should be.
+        looks: host to its look.
+        may_change: whether the run may carry out a stage on a device.
+    """
+    plan = Plan()
+    for stage in STAGES:
+        for device, options in targets_of(stage, tenancy).items():
+            look = looks.get(device)
+            if look is not None and answered(look) and may_change(device, stage):
+                _add(plan, stage, device, options, look, looks)
+    return plan
+
+
+def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
+    """Device to what it should be in a stage."""
+    lowered, desired = tenancy.lowered, tenancy.desired
+    controllers = lowered["vipu_controllers"]
+    rising = {name: options for name, options in desired["poplar_servers"].items() if name not in tenancy.settled}
+    targets: dict[str, Targets] = {
+        stages.VPODS_DOWN: lowered["poplar_servers"],
+        stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
+        stages.TENANTS_DOWN: _some(controllers, ("users", "partitions")),
+        stages.SERVERS_DOWN: lowered["poplar_servers"],
+        stages.SWITCHES_DOWN: lowered["tor_switches"],
+        stages.ALLOCATIONS_DOWN: _some(controllers, ("allocations",)),
+        stages.CONTROLLERS: desired["vipu_controllers"],
+        stages.SWITCHES: {**desired["tor_switches"], **desired["management_switches"]},
+        stages.SERVERS: rising,
+        stages.TENANTS: desired["vipu_controllers"],
+        stages.DEDICATED: {host: each for host, each in desired["dedicated_controllers"].items() if each},
+        stages.VPODS: rising,
+    }
+    return targets[stage.name]
+
+
+def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
+    """What of these kinds goes on controllers, where anything does."""
+    return {
+        host: {"admin_port": entities["admin_port"], **{kind: entities[kind] for kind in kinds}}
+        for host, entities in controllers.items()
+        if any(entities[kind] for kind in kinds)
+    }
+
+
+def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> None:
+    try:
+        steps = _steps(plan, stage, device, options, look, looks)
+    except Refused as error:
+        plan.refusals.append({"device": device, "message": str(error)})
+        return
+    for kind, names in compared(stage, options, look, steps).items():
+        there = plan.compared.setdefault(device, {}).setdefault(kind, [])
+        there += [name for name in names if name not in there]
+    if steps:
+        plan.made[device, stage.name] = steps
+        plan.options.setdefault(stage.name, {})[device] = options
+        plan.steps += [recorded(device, stage, step) for step in steps]
+
+
+def _steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> list[Step]:
+    settings = look["settings"]
+    if stage.layer == stages.SWITCH:
+        return switch_steps(options, settings, look, plan.before(device, stages.SWITCHES_DOWN))
+    if stage.layer == stages.SERVER:
+        return server_steps(options, settings, look, plan.before(device, stages.SERVERS_DOWN))
+    if stage.layer == stages.VPOD:
+        return _vpod_steps(plan, device, options, look, looks)
+    return _controller_steps(plan, stage, device, options, look)
+
+
+def _controller_steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look) -> list[Step]:
+    settings = look["settings"]
+    earlier = plan.before(device, stages.TENANTS_DOWN, stages.ALLOCATIONS_DOWN, stages.CONTROLLERS)
+    if stage.name == stages.CONTROLLERS:
+        return controller_steps(options, settings, look, earlier)
+    if stage.name == stages.DEDICATED_DOWN:
+        removed = removed_steps(options["removed"], settings, look)
+        return [*removed, *emptied_steps(options["emptied"], settings, look)]
+    if stage.name == stages.DEDICATED:
+        return dedicated_steps(options, settings, look, plan.before(device, stages.DEDICATED_DOWN))
+    return tenant_steps(options, settings, look, earlier)
+
+
+def _vpod_steps(plan: Plan, device: str, options: Options, look: Look, looks: Mapping[str, Look]) -> list[Step]:
+    client = options["vipu"] or {}
+    return vpod_steps(
+        options,
+        look["settings"],
+        look,
+        looks.get(client.get("controller", "")),
+        plan.before(device, stages.VPODS_DOWN),
+        new_key=client.get("user") in plan.created_users(),
+        controller_earlier=plan.before(client.get("controller", ""), *(stage.name for stage in STAGES)),
+    )
+
+
+def recorded(device: str, stage: Stage, step: Step) -> Recorded:
+    """A step as in a plan document."""
+    differing = diff_of([step])
+    return {
+        "device": device,
+        "layer": stage.layer,
+        "action": step.action,
+        "kind": step.kind,
+        "name": step.name,
+        "from": differing["before"].get(step.kind, {}).get(step.name),
+        "to": differing["after"].get(step.kind, {}).get(step.name),
+        "reason": step.reason,
+        "risk": step.risk,
+        "observed": step.before,
+        "stage": stage.name,
+        "phase": STAGES.index(stage),
+    }

@@ -1,0 +1,38 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the devices have answered when they were looked at: one look a device, whatever became of it. Pure.
+
+A look is plain data: ``host``, ``outcome``, ``message`` (one line, empty where it has answered), ``settings`` (the
+variables of the collection's roles for it, by name) and ``parts``. A part that could not be read has ``message`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+ANSWERED = "answered"
+REFUSED = "refused"
+TIMED_OUT = "timed out"
+FAILED = "failed"
+# The inventory does not say how.
+NOT_ASKED = "not asked"
+
+Look = Mapping[str, Any]
+Part = Mapping[str, Any]
+
+
+def answered(look: Look | None) -> bool:
+    """Whether a device was read at all."""
+    return look is not None and look["outcome"] == ANSWERED
+
+
+def part(look: Look | None, name: str) -> Part | None:
+    """What was read of one part; None where it could not be read, or was not asked for."""
+    found: Part | None = (look or {}).get("parts", {}).get(name)
+    return None if found is None or found.keys() == {"message"} else found
+
+
+def missing(look: Look, name: str) -> str:
+    """Why a part is missing, in one line."""
+    return str(look["parts"].get(name, {}).get("message", "")) or look["message"] or "it was not read"

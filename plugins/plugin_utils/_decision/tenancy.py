@@ -1,0 +1,145 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of the vPODs: where they lie, what goes down before it comes up, and whose work that would end. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._desired.desired import desired
+from .._desired.tenant_vlans import without_former_vlans
+from .._placement.placement import Placement, place, unknown_places
+from .._pod.devices import TOR, devices_of
+from .._pod.model import Declaration
+from .._pod.schema import DeclarationError
+from .._vpods.changes import VpodChange, vpod_changes
+from .._vpods.devices import Desired, of_vpods, only_declared
+from .._vpods.interruptions import Interruption, interruptions, refusals, strays
+from .._vpods.lowering import Held, lowering, raised, settled_servers
+from .looks import Look, part
+
+Allocations = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Tenancy:
+    """The vPODs of a run, and what every device should be for them.
+
+    Args:
+        declaration: what is wanted, without vPODs that the run leaves aside.
+        allocations: controller host to vPOD to the IPU-Machines that it has now.
+        placement: vPOD to the IPU-Machines that it is to have.
+        changes: vPOD to what becomes of it.
+        felt: what somebody may feel.
+        held: what the controllers hold.
+        lowered: what the devices concerned should be before the vPODs come up.
+        settled: the Poplar servers that need nothing more after that.
+        wanted: what every device should be in the end.
+        desired: what is left of that after the lowering.
+    """
+
+    declaration: Declaration
+    allocations: Allocations
+    placement: Placement
+    changes: Mapping[str, VpodChange]
+    felt: Sequence[Interruption]
+    held: Held
+    lowered: Desired
+    settled: Sequence[str]
+    wanted: Desired
+    desired: Desired
+
+
+def tenancy_of(
+    declaration: Declaration,
+    controllers: Held,
+    looks: Mapping[str, Look],
+    only: Sequence[str] | None = None,
+    told: Collection[str] = (),
+) -> Tenancy:
+    """What becomes of the vPODs.
+
+    Args:
+        declaration: the checked pods.yml.
+        controllers: host to what the V-IPU controllers there hold; those that were not read are missing.
+        looks: host to its look; the switches' say in which VLAN a port is.
+        only: the vPODs that the run is about; None for all.
+        told: the vPODs that may be interrupted.
+
+    Raises:
+        DeclarationError: a vPOD is not known or finds no place, or where one lies cannot be known.
+    """
+    allocations: Allocations = {
+        host: {name: fields["agents"] for name, fields in (names.get("allocations") or {}).items()}
+        for host, names in controllers.items()
+    }
+    if only is not None:
+        known(declaration, only)
+        there = {name for names in allocations.values() for name in names}
+        declaration = only_declared(declaration, only, there)
+    problems = unknown_places(declaration, allocations)
+    if problems:
+        raise DeclarationError(problems)
+    placement = place(declaration, allocations, told)
+    changes = vpod_changes(declaration, allocations, placement)
+    seen = switches_seen(looks)
+    wanted = desired(declaration, placement)
+    wanted["tor_switches"] = without_former_vlans(declaration, wanted["tor_switches"], seen)
+    if only is not None:
+        changes = {name: change for name, change in changes.items() if name in only}
+        wanted = of_vpods(wanted, declaration, changes, strays(declaration, placement, wanted, seen, only))
+    lowered = lowering(declaration, changes, placement, wanted, controllers, seen)
+    return Tenancy(
+        declaration=declaration,
+        allocations=allocations,
+        placement=placement,
+        changes=changes,
+        felt=interruptions(declaration, changes, wanted, controllers, seen),
+        held=controllers,
+        lowered=lowered,
+        settled=settled_servers(wanted, lowered),
+        wanted=wanted,
+        desired=raised(wanted, lowered),
+    )
+
+
+def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], told: Collection[str]) -> list[str]:
+    """Whose running work the run would end without being told that it may, one sentence each."""
+    used = {host: each["in_use"] for host, look in looks.items() for each in [part(look, "use")] if each is not None}
+    words = refusals(tenancy.felt, used, told)
+    return [f"Nothing has been touched, because it would end what runs: {each}" for each in words]
+
+
+def switches_seen(looks: Mapping[str, Look]) -> dict[str, Any]:
+    """Switch to what was read of its ports and VLANs."""
+    return {host: info for host, look in looks.items() for info in [part(look, "info")] if info and "ports" in info}
+
+
+def known(declaration: Declaration, names: Sequence[str]) -> None:
+    """See to it that vPODs are declared.
+
+    Raises:
+        DeclarationError: one is not.
+    """
+    declared = [*declaration.vpods, *declaration.absent]
+    for name in names:
+        if name not in declared:
+            raise DeclarationError([f"vpods_only: {name!r} is no vPOD of pods.yml, which has {', '.join(declared)}"])
+
+
+def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:
+    """The devices that a run on some vPODs looks at: servers, controllers, and the switches of their clusters."""
+    known(declaration, names)
+    vpods = {**declaration.absent, **declaration.vpods}
+    found: dict[str, None] = {}
+    for name in names:
+        found.update(dict.fromkeys((*vpods[name].poplar_servers, declaration.controller_of(vpods[name]).host_name)))
+        pods = declaration.clusters[vpods[name].cluster].pods
+        found.update(dict.fromkeys(_switches_of(declaration, pods)))
+    return list(found)
+
+
+def _switches_of(declaration: Declaration, pods: Collection[str]) -> list[str]:
+    return [device.name for device in devices_of(declaration).values() if device.kind == TOR and device.pod in pods]

@@ -1,0 +1,188 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people and programs read of one look and its plan: lines for a terminal, and files. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+
+from .._desired.desired import desired
+from .._placement.capacity import capacity
+from .._pod.model import Declaration
+from .._review.capacity_table import capacity_table_of
+from .._review.drift import drift_markdown, drift_report, drift_table
+from .._review.ignore_rules import parse_rules
+from .._review.junit import junit_of
+from .._review.markdown import markdown_of
+from .._review.page import page_of
+from .._review.rack import rack_of
+from .._review.table import table_of
+from .._review.vpod_table import vpod_table
+from .controllers import held, silence
+from .looks import Look, answered, missing, part
+from .switches import cabling_of
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a playbook shows.
+
+    Args:
+        lines: for the terminal.
+        files: name to content.
+        exit_code: what the run ends with, unless it fails.
+    """
+
+    lines: Sequence[str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    exit_code: int = 0
+
+
+def plan_view(document: Document, declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> View:
+    """The plan as a table, JSON, Markdown, and a page with a picture of the racks."""
+    files = {
+        "plan.json": _json(document),
+        "plan.md": markdown_of(document),
+        "plan.html": page_of(document, rack_of(declaration, placement)),
+    }
+    return View(table_of(document), files)
+
+
+def drift_view(document: Document, compared: Mapping[str, Any], rules: Any, today: str) -> View:
+    """What is not as declared, and the exit code for it.
+
+    Raises:
+        Refused: a rule of ``drift_ignore`` is none.
+    """
+    report = drift_report(document, compared, parse_rules(rules), today)
+    files = {"drift.json": _json(report), "drift.md": drift_markdown(report), "junit.xml": junit_of(report)}
+    return View(drift_table(report), files, report["exit_code"])
+
+
+def vpods_view(document: Document, declaration: Declaration, only: Sequence[str] | None) -> View:
+    """Where each vPOD stands, layer by layer."""
+    names = [*declaration.absent, *declaration.vpods] if only is None else only
+    return View(vpod_table(declaration, document["steps"], names))
+
+
+def capacity_view(
+    declaration: Declaration, allocations: Mapping[str, Mapping[str, Sequence[str]]], ipus: int, cluster: str
+) -> View:
+    """What is free in the clusters, and whether so many IPUs fit.
+
+    Raises:
+        DeclarationError: that cluster is not declared, or nobody could have so many.
+    """
+    return View(capacity_table_of(capacity(declaration, allocations, ipus, cluster)))
+
+
+def summary_view(
+    declaration: Declaration, looks: Mapping[str, Look], wanted: Mapping[str, Any], verified: Sequence[str]
+) -> View:
+    """What there is on the controllers and switches, and what was verified.
+
+    Args:
+        declaration: the checked pods.yml.
+        looks: host to its look.
+        wanted: what every device should be.
+        verified: the Poplar servers that have shown that they reach their IPU-Machines.
+    """
+    lines: list[str] = []
+    for controller in declaration.controllers.values():
+        there = (part(looks.get(controller.host_name), "controllers") or {}).get("", {})
+        lines += _controller_lines(there) if "agents" in there else []
+    for name, switch in wanted["tor_switches"].items():
+        vlans = [f"{vlan['vlan_id']} {vlan['name']}" for vlan in switch["vlans"] if vlan.get("state") != "absent"]
+        lines.append(f"VLANs         {name}: {', '.join(vlans)}")
+    lines += [f"Degraded      {sentence}" for sentence in wanted["degraded"]]
+    ways = sum(len(wanted["poplar_servers"][name]["peers"]) for name in verified)
+    lines.append(
+        f"Checked       {len(verified)} Poplar servers, {ways} ways to their IPU-Machines, with packets of the full "
+        "MTU and not one byte more"
+    )
+    return View(lines)
+
+
+def _controller_lines(there: Mapping[str, Any]) -> list[str]:
+    up = [agent for agent in there["agents"].values() if agent["status"] == "Up"]
+    return [
+        f"IPU-Machines  {len(up)} of {len(there['agents'])} agents up, V-IPU {there['release']}",
+        *(
+            f"Cluster       {name}: {len(each['agents'])} IPU-Machines, {len(each['agents']) * 4} IPUs, "
+            f"{each['topology']}"
+            for name, each in there["clusters"].items()
+        ),
+        *(
+            f"Allocation    {name}: {each['size']} IPUs of {each['cluster']}"
+            for name, each in there["allocations"].items()
+        ),
+        *(
+            f"Partition     {name}: {each['size']} IPUs of {each['allocation']}, {each['status']}"
+            f"{', reconfigurable' if each['reconfigurable'] else ''}"
+            for name, each in there["partitions"].items()
+        ),
+    ]
+
+
+def allocations_of(declaration: Declaration, looks: Mapping[str, Look]) -> dict[str, dict[str, Sequence[str]]]:
+    """Host of a controller to vPOD to its IPU-Machines.
+
+    Raises:
+        Refused: a controller does not say.
+    """
+    found: dict[str, dict[str, Sequence[str]]] = {}
+    for controller in declaration.controllers.values():
+        look = looks.get(controller.host_name)
+        if look is None:
+            continue
+        there = held(look)
+        if there is None:
+            raise Refused(silence(look) if answered(look) else f"{look['host']}: {look['message']}")
+        found[look["host"]] = {name: fields["agents"] for name, fields in there["allocations"].items()}
+    return found
+
+
+def cabling_view(declaration: Declaration, looks: Mapping[str, Look]) -> View:
+    """Which device is on which port of the ToR switches.
+
+    Raises:
+        Refused: a device is on the port of another, or a switch did not say.
+    """
+    lines: list[str] = []
+    wrong: list[str] = []
+    # Cables do not depend on where the vPODs lie.
+    switches = desired(replace(declaration, vpods={}), {})["tor_switches"]
+    for name, options in switches.items():
+        look = looks.get(name)
+        if look is None:
+            continue
+        if part(look, "info") is None:
+            raise Refused(f"{name}: {missing(look, 'info')}")
+        found = cabling_of(look, options["cables"])
+        lines += [name, *found["table"]]
+        silent = [each["port"] for each in found["cabling"] if each["verdict"] in ("missing", "unknown")]
+        if silent:
+            lines.append(
+                f"Nothing was seen at {', '.join(silent)}. Devices that do not speak LLDP are recognised by their MAC "
+                "address: give rnic_mac in overrides, and let them send a frame."
+            )
+        wrong += [_wrong(each) for each in found["cabling"] if each["verdict"] == "wrong"]
+    if wrong:
+        lines.append(f"{'; '.join(wrong)}; move the cables, or correct switch_port in pods.yml.")
+    return View(lines, exit_code=2 if wrong else 0)
+
+
+def _wrong(cable: Mapping[str, Any]) -> str:
+    what = f"but pods.yml says {cable['declared']}" if cable["declared"] else "of which pods.yml says another port"
+    return f"{cable['port']} has {', '.join(cable['seen'])}, {what}"
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=4) + "\n"

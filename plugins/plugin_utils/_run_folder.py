@@ -1,0 +1,52 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a run keeps what its plays hand on: the looks, and the plan. Ansible removes the folder when the run ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+
+
+class RunFolder:
+    """The files of this run, readable by nobody else: the folder around it has mode 0700.
+
+    Args:
+        folder: where they are; default Ansible's own temporary folder of this process.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP) / "ipu_pod"
+
+    def write(self, kind: str, name: str, data: Mapping[str, Any]) -> str:
+        """Keep something, in place of what there was of that name, and return its digest."""
+        path = self._path(kind, name)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = json.dumps(data, sort_keys=True)
+        new = path.with_suffix(".new")
+        new.write_text(text, encoding="utf-8")
+        new.rename(path)
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+    def read(self, kind: str, name: str) -> dict[str, Any] | None:
+        """What was kept last under a name; None where nothing was."""
+        path = self._path(kind, name)
+        found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        return found
+
+    def names(self, kind: str) -> list[str]:
+        """The names of what was kept, sorted."""
+        return sorted(path.stem for path in (self._folder / kind).glob("*.json"))
+
+    def looks(self) -> dict[str, dict[str, Any]]:
+        """Host to what it has answered last."""
+        found = {name: self.read("looks", name) for name in self.names("looks")}
+        return {name: look for name, look in found.items() if look is not None}
+
+    def _path(self, kind: str, name: str) -> Path:
+        return self._folder / kind / f"{name}.json"
