@@ -408,7 +408,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import CHANGE, CONFIRM, PHASES, REVIEW
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.options import INTERFACES
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.options import BACKEND, INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import AUTO, BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting, rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
@@ -418,7 +418,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 ARGUMENTS = {
     "interfaces": INTERFACES,
     "new_service": {"type": "bool", "default": False},
-    "backend": {"type": "str", "choices": [AUTO, *BACKENDS], "default": AUTO},
+    "backend": BACKEND,
     "confirm_within": {"type": "int", "default": 120},
     "phase": {"type": "str", "choices": list(PHASES), "default": CHANGE},
     "change": {"type": "str", "default": ""},

@@ -12,11 +12,11 @@ from typing import Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, Fields, Step
-from . import virtual_functions
+from . import network_manager, virtual_functions
 from .declared import BOND, NIC, VLAN, Interface
-from .owner import backend_for
+from .owner import backend_for, claim_of
 from .plan import Planner
-from .profile import Backend, device_before
+from .profile import device_before
 from .server import Link, Server, below
 from .targets import devices_of, targets_on
 from .uses import Uses
@@ -77,7 +77,7 @@ def refuse_used(steps: Sequence[Step], uses: Uses, server: Server) -> None:
             raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 
 
-def foretold(server: Server, steps: Sequence[Step], backend: Backend) -> Server:
+def foretold(server: Server, steps: Sequence[Step]) -> Server:
     """What a survey will see when the steps have been carried out."""
     links = dict(server.links)
     files = dict(server.files)
@@ -96,9 +96,14 @@ def foretold(server: Server, steps: Sequence[Step], backend: Backend) -> Server:
         else:
             device = step.after["device"]
             files.update(step.after["files"])
-            claims.setdefault(device, {})[backend.name] = step.after["network_file"]
+            claims.setdefault(device, {})[_claimant(step.after["network_file"])] = step.after["network_file"]
             links[device] = _link(links.get(device), step.after)
     return replace(server, links=links, files=files, claims=claims)
+
+
+def _claimant(file: str) -> str:
+    """The back end that configures a device from a file of ours."""
+    return "networkmanager" if file.startswith(network_manager.DIRECTORY) else claim_of(file)
 
 
 def _link(there: Link | None, after: Fields) -> Link:

@@ -1,10 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The option interfaces of rnic_network, said once for the module and for plans; the documentation is in the module."""
+"""Options of rnic_network, said once for the module and for plans; the documentation is in the module."""
 
 from __future__ import annotations
 
 from typing import Any, Dict
+
+from .owner import AUTO, BACKENDS
 
 Spec = Dict[str, Any]
 
@@ -33,3 +35,5 @@ _INTERFACE: Spec = {
 }
 
 INTERFACES: Spec = {"type": "list", "elements": "dict", "options": _INTERFACE}
+
+BACKEND: Spec = {"type": "str", "choices": [AUTO, *BACKENDS], "default": AUTO}
