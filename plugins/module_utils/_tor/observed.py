@@ -8,7 +8,7 @@ An answer of another shape is an error, never "nothing there".
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Callable, Dict, Mapping, TypeVar
 
 from .._plan.converge import DeviceError
@@ -64,6 +64,11 @@ def observed(answers: Mapping[str, str]) -> Observed:
         DeviceError: an answer is not what EOS documents; the message names the command.
     """
     return Observed(**{part: _understood(*command, answers) for part, command in _PARTS.items()})
+
+
+def observed_from(told: Mapping[str, Any]) -> Observed:
+    """The same from what tor_info and tor_look tell of it."""
+    return Observed(**{field.name: told[field.name] for field in fields(Observed)})
 
 
 def _understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood | None:

@@ -85,6 +85,7 @@ _CHECKS: Spec = {
 }
 
 MERGED, REPLACED, OVERRIDDEN = "merged", "replaced", "overridden"
+CHANGES = (MERGED, REPLACED, OVERRIDDEN)
 GATHERED, RENDERED, CONFIRMED = "gathered", "rendered", "confirmed"
 
 ARGUMENT_SPEC: Spec = {
@@ -93,7 +94,7 @@ ARGUMENT_SPEC: Spec = {
     "qos": {"type": "dict", "options": _QOS},
     "state": {
         "type": "str",
-        "choices": [MERGED, REPLACED, OVERRIDDEN, GATHERED, RENDERED, CONFIRMED],
+        "choices": [*CHANGES, GATHERED, RENDERED, CONFIRMED],
         "default": MERGED,
     },
     "scope": {"type": "dict", "options": _SCOPE},
