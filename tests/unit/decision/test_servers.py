@@ -89,7 +89,7 @@ def test_an_interface_in_use(use: Callable[[TinyServer], None], words: str) -> N
     server = networkd_server()
     confirmed(server, [WANTED])
     use(server)
-    with pytest.raises(Refused, match="^interface rnic0: rnic0 is in use: ") as refused:
+    with pytest.raises(Refused, match=r"^interface rnic0: rnic0 is in use: ") as refused:
         server_steps({"interfaces": [{**WANTED, "mtu": 4200}]}, settings(), look_at(server))
     assert words in str(refused.value)
 
@@ -97,7 +97,7 @@ def test_an_interface_in_use(use: Callable[[TinyServer], None], words: str) -> N
 def test_a_change_that_waits_for_its_confirmation() -> None:
     server = networkd_server()
     changed(server, [WANTED])
-    with pytest.raises(Refused, match="a change of rnic0 waits for its confirmation until .*; let it be confirmed"):
+    with pytest.raises(Refused, match=r"a change of rnic0 waits for its confirmation until .*; let it be confirmed"):
         server_steps({"interfaces": [WANTED]}, settings(), look_at(server))
 
 
@@ -118,7 +118,7 @@ def test_what_could_not_be_read(part: str) -> None:
     confirmed(server, [{**WANTED, "mtu": 4200}])
     found = look_at(server)
     found["parts"][part] = {"message": "ip: no answer"}
-    with pytest.raises(Refused, match="^ip: no answer$"):
+    with pytest.raises(Refused, match=r"^ip: no answer$"):
         server_steps({"interfaces": [WANTED]}, settings(packages=["perftest"]), found)
 
 
@@ -183,7 +183,7 @@ def test_a_nic_whose_lossless_settings_were_not_read() -> None:
     found = look_at_roce(TinyRoceServer())
     del found["parts"]["roce"]["server"]["interfaces"]["rnic0"]
     found["parts"]["roce"]["unread"] = {"rnic0": "mlnx_qos: no answer"}
-    with pytest.raises(Refused, match="^mlnx_qos: no answer$"):
+    with pytest.raises(Refused, match=r"^mlnx_qos: no answer$"):
         server_steps(NOTHING, settings(roce=[PFC]), found)
     with pytest.raises(Refused, match="eno1 carries this SSH connection and is never changed"):
         server_steps(NOTHING, settings(roce=[{"name": "eno1"}]), found)

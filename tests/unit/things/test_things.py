@@ -215,7 +215,7 @@ def test_a_service_that_has_not_read_its_file_is_restarted() -> None:
     there = {HOSTS.path: path(content=HOSTS.content or "", modified=201)}
     (step,) = thing_steps([HOSTS, SERVICE], seen(paths=there, units={"ipu.service": unit()}))
     assert differing(step) == ({"state": "active"}, {"state": "restarted"})
-    stopped = unit("inactive", started=None, started_at=None)
+    stopped = unit("inactive")
     assert differing(one(SERVICE, paths=there, units={"ipu.service": stopped}))[1] == {"state": "active"}
 
 
