@@ -99,6 +99,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 TYPES: Mapping[str, Callable[[Any], Any]] = {
     "str": _text,
     "int": _number,
+    "float": float,
     "bool": _truth,
     "list": _list,
     "dict": _mapping,
