@@ -12,6 +12,8 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import PACKAGES
+
 ROLES = Path(__file__).resolve().parents[3] / "roles"
 RELEASES = {
     "Debian 12": ("Debian", "Debian", "12"),
@@ -42,7 +44,7 @@ def trusted(value: Any) -> Any:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_rdma_packages(release: str) -> None:
-    packages = value("poplar_server", "poplar_server_packages_of_os", release)
+    packages = PACKAGES[RELEASES[release][0]]
     assert {"rdma-core", "perftest", "lldpd", "ethtool"} <= set(packages)
     rhel = RELEASES[release][0] == "RedHat"
     assert ({"libibverbs-utils", "iproute"} if rhel else {"ibverbs-utils", "iproute2"}) <= set(packages)
