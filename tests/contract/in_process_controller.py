@@ -126,3 +126,7 @@ class _Connection:
     def __init__(self, controller: InProcess, settings: Settings) -> None:
         self.settings = settings
         self.call = controller.answer
+
+    def version(self) -> str:
+        """The release of the controller."""
+        return LATEST

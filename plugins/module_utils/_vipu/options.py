@@ -100,18 +100,25 @@ def options_of(kinds: Sequence[str]) -> Spec:
 
 
 def declared_by(params: Mapping[str, Any]) -> Declared:
-    """What a module's options declare."""
-    return {kind: params.get(plural(kind), []) for kind in KINDS}
+    """What a module's options declare; what is left out has its default, whoever asks."""
+    return {
+        kind: [_with_defaults(ENTITY_OPTIONS[kind]["options"], entity) for entity in params.get(plural(kind), [])]
+        for kind in KINDS
+    }
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
-    """What a module's options allow."""
+    """What a module's options allow; what is left out has its default, whoever asks."""
     return Policy(
         rules=Rules(bool(params.get("strict_sizes")), bool(params.get("any_replica_size"))),
-        purge=_purge(params["purge"]) if "purge" in params else Purge(),
-        allow_recreate=params["allow_recreate"],
+        purge=_purge(_with_defaults(PURGE_OPTION["options"], params.get("purge", {}))),
+        allow_recreate=bool(params.get("allow_recreate")),
         keeps_keys=bool(params.get("key_directory") or params.get("return_keys")),
     )
+
+
+def _with_defaults(options: Spec, given: Mapping[str, Any]) -> Spec:
+    return {**{name: option["default"] for name, option in options.items() if "default" in option}, **given}
 
 
 def _purge(purge: Mapping[str, Any]) -> Purge:

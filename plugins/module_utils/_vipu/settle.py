@@ -39,9 +39,14 @@ def read_settled(
     while _any(state, partitions, PENDING) and clock() < until:
         wait(LOOK_AGAIN)
         state.update(controller.read((PARTITION,)))
+    with_errors(controller, state, partitions)
+    return state
+
+
+def with_errors(controller: Any, state: State, partitions: Collection[str]) -> None:
+    """Add to those of these partitions that are in ERROR what the controller says of it, as ``errors``."""
     for name in _any(state, partitions, ERROR):
         state[PARTITION][name]["errors"] = _errors(controller, name)
-    return state
 
 
 def _any(state: State, partitions: Collection[str], status: str) -> list[str]:
