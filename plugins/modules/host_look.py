@@ -208,6 +208,8 @@ parts:
       description:
         - By name of the vPOD, empty for the controller of the clusters, whether its C(storage) is there, C(admin_port),
           whether its unit makes it C(secure), and what M(ipu.pod.vipu_info) returns, or C(message) instead of that.
+        - C(ipuof_unread) says why the IPUoF configuration of a partition could not be read, C(allocates_by_agents)
+          whether C(vipu-admin) here can make an allocation of given agents.
       type: dict
       returned: when asked for
     leases:

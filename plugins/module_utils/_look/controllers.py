@@ -10,12 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Mapping, Sequence
 
-from .._host.files import Files
+from .._host.files import Files, NotPlain
 from .._plan.converge import DeviceError
+from .._plan.steps import Fields
 from .._vipu.cli import Controller, Run
-from .._vipu.connection import configuration_of
+from .._vipu.connection import END_POINTS, configuration_of
 from .._vipu.dialect import ADMIN
 from .._vipu.entities import PARTITION, plural
+from .._vipu.settle import with_errors
+from .parts import line_of
 from .plain import plain
 
 UNITS = "/etc/systemd/system"
@@ -69,7 +72,7 @@ def places_of(options: Sequence[Mapping[str, Any]], with_dedicated: bool, files:
 def controllers_from(
     places: Sequence[Place], partitions: Sequence[str], run: Run, exists: Callable[[str], bool] = os.path.exists
 ) -> dict[str, Answer]:
-    """What each controller holds, by its name, or why it does not tell.
+    """What each controller holds, by its name, or why it does not tell; and what the program here can do.
 
     Args:
         places: where they are.
@@ -83,14 +86,29 @@ def controllers_from(
         try:
             return {**answer, **_held(place, partitions, run)}
         except DeviceError as error:
-            return {**answer, "message": " ".join(str(error).split())}
+            return {**answer, "message": line_of(error)}
 
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        return dict(zip((place.name for place in places), pool.map(asked, places)))
+        by_agents = pool.submit(_allocates_by_agents, run)
+        answers = list(pool.map(asked, places))
+    program = {"allocates_by_agents": by_agents.result()}
+    return {place.name: {**answer, **program} for place, answer in zip(places, answers)}
+
+
+def _allocates_by_agents(run: Run) -> bool:
+    """Whether vipu-admin can make an allocation of given agents; one that does not say, or is not there, cannot."""
+    try:
+        return Controller(run, ADMIN, "localhost", END_POINTS["admin"][1]).allocates_by_agents()
+    except DeviceError:
+        return False
 
 
 def _unit(files: Files, vpod: str) -> str:
-    file = files.read(f"{UNITS}/vipu-server{f'-{vpod}' if vpod else ''}.service")
+    try:
+        file = files.read(f"{UNITS}/vipu-server{f'-{vpod}' if vpod else ''}.service")
+    except NotPlain:
+        # Masked, or a link of somebody's: it says nothing that we have written.
+        return ""
     return file.content if file else ""
 
 
@@ -111,9 +129,26 @@ def _held(place: Place, partitions: Sequence[str], run: Run) -> Answer:
     options = configuration_of({"config": place.config, "api_user_id": None}, ADMIN)
     client = Controller(run, ADMIN, "localhost", place.admin_port, options)
     state = client.read(client.kinds)
+    with_errors(client, state, state[PARTITION])
     held = {plural(kind): plain(entities) for kind, entities in state.items()}
-    here = {name: state[PARTITION][name]["gcds"] for name in partitions if name in state[PARTITION]}
-    configurations = {
-        name: [client.ipuof_configuration(name, gcd) for gcd in range(gcds)] for name, gcds in here.items()
+    configurations, unread = _configurations(client, partitions, state[PARTITION])
+    return {
+        "release": client.server_version(),
+        **held,
+        "ipuof_configurations": configurations,
+        "ipuof_unread": unread,
     }
-    return {"release": client.server_version(), **held, "ipuof_configurations": configurations}
+
+
+def _configurations(
+    client: Controller, wanted: Sequence[str], partitions: Mapping[str, Fields]
+) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """The IPUoF configurations of the wanted partitions that are there, and why some of them cannot be read."""
+    found: dict[str, list[Any]] = {}
+    unread: dict[str, str] = {}
+    for name in (each for each in wanted if each in partitions):
+        try:
+            found[name] = [client.ipuof_configuration(name, gcd) for gcd in range(partitions[name]["gcds"])]
+        except DeviceError as error:
+            unread[name] = line_of(error)
+    return found, unread

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import Place, controllers_from, places_of
 from tests.unit.rnic.memory_files import MemoryFiles
 
@@ -67,3 +68,13 @@ def test_a_controller_that_does_not_answer_takes_no_other_with_it() -> None:
     assert eve["message"] == (
         "/etc/systemd/system/vipu-server-eve.service has no --admin-port; correct it or remove it"
     )
+
+
+def test_a_unit_that_is_masked_says_nothing(tmp_path: Path) -> None:
+    units = tmp_path / "etc/systemd/system"
+    units.mkdir(parents=True)
+    for name in ("vipu-server.service", "vipu-server-alice.service"):
+        (units / name).symlink_to("/dev/null")
+    shared, alice = places_of([SHARED], True, Files(str(tmp_path)))
+    assert (shared.secure, shared.admin_port) == (False, 8091)
+    assert alice == Place("alice", None, "")
