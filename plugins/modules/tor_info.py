@@ -63,7 +63,9 @@ EXAMPLES = r"""
 
 - name: Is the rack cabled as declared?
   ipu.pod.tor_info:
-    cables: "{{ (ipu_pod_declaration | ipu.pod.desired({})).tor_switches[inventory_hostname].cables }}"
+    cables:
+      - {port: Ethernet9/1, device: pod001-ipum1, mac: '0c:42:a1:00:01:01'}
+      - {port: Ethernet25/1, device: pod001-poplar1}
   register: tor
   failed_when: tor.cabling | selectattr('verdict', 'equalto', 'wrong') | length > 0
 """

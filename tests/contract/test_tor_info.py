@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+
 from .tor_playbooks import ROOT, Tor, running_tor
 
 MACS = {f"p-ipum{n}": f"0c:42:a1:00:01:{n:02x}" for n in range(1, 17)}
@@ -45,14 +48,13 @@ def machines(**ports: str) -> list[dict[str, Any]]:
     ]
 
 
-def role(*, wakers: dict[str, Any]) -> list[dict[str, Any]]:
-    """A play of the role with what pods.yml declares."""
-    wanted = "{{ (ipu_pod_declaration | ipu.pod.desired({})).tor_switches[inventory_hostname] }}"
+def role(*, wakers: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> list[dict[str, Any]]:
+    """A play of the role with what a pods.yml declares."""
+    wanted = desired(parse_declaration(document), {})["tor_switches"]["p-tor"]
     variables = {
-        "wanted": wanted,
-        "tor_switch_vlans": "{{ wanted.vlans }}",
-        "tor_switch_ports": "{{ wanted.ports }}",
-        "tor_switch_qos": "{{ wanted.qos }}",
+        "tor_switch_vlans": wanted["vlans"],
+        "tor_switch_ports": wanted["ports"],
+        "tor_switch_qos": wanted["qos"],
         "tor_switch_canary": ["Ethernet9/1"],
         "tor_switch_wakers": wakers,
     }
@@ -84,10 +86,9 @@ def test_the_role_confirms_what_nobody_could_be_woken_for_and_then_changes_nothi
 
 
 def test_a_dry_run_of_the_role_plans_and_leaves_the_switch_alone(tor: Tor) -> None:
-    tor.declare({**DOCUMENT, "pods": {"p": {**DOCUMENT["pods"]["p"], "vlans": {"storage": 301}}}})
+    document = {**DOCUMENT, "pods": {"p": {**DOCUMENT["pods"]["p"], "vlans": {"storage": 301}}}}
     before = (tor.directory / "running-config").read_text()
-    ran = tor.tasks(role(wakers=WAKERS), "--check")
-    tor.declare(DOCUMENT)
+    ran = tor.tasks(role(wakers=WAKERS, document=document), "--check")
     assert "301" in [step["name"] for hosts in ran for step in hosts.get("p-tor", {}).get("plan", [])]
     assert (tor.directory / "running-config").read_text() == before
 
@@ -126,8 +127,8 @@ def test_cabling_shows_a_table_and_is_content_with_what_it_cannot_see(tor: Tor) 
     tor.observe(macs=machines())
     done = tor.playbook(ROOT / "playbooks" / "cabling.yml")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "- Ethernet9/1   p-ipum1    p-ipum1   right\n" in done.stdout
-    assert "- Ethernet25/1  p-poplar1  -         missing\n" in done.stdout
+    assert "Ethernet9/1   p-ipum1    p-ipum1   right\n" in done.stdout
+    assert "Ethernet25/1  p-poplar1  -         missing\n" in done.stdout
     assert "Nothing was seen at Ethernet25/1, Ethernet26/1. Devices" in " ".join(done.stdout.split())
 
 
