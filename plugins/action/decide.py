@@ -23,7 +23,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
@@ -36,6 +35,7 @@ OPTIONS = {
     "vpods": {"type": "list", "elements": "str"},
     "interrupt": {"type": "list", "elements": "str", "default": []},
     "plan": {"type": "path"},
+    "cables": {"type": "bool", "default": True},
     "verify": {"type": "bool", "default": False},
 }
 
@@ -60,6 +60,7 @@ class ActionModule(ActionBase):
             only=None if options["vpods"] is None else tuple(options["vpods"]),
             told=tuple(options["interrupt"]),
             parts=tuple(options["parts"]),
+            checks_cables=options["cables"],
         )
         decision = decide(declaration, looks, request)
         run = this_run()
@@ -78,7 +79,7 @@ class ActionModule(ActionBase):
             "steps": len(document["steps"]),
             "undecided": decision.point,
             "digest": digest,
-            **_for_the_plays(declaration, decision, request, options["verify"]),
+            **_for_the_plays(declaration, decision, looks, request, options["verify"]),
         }
 
 
@@ -87,14 +88,13 @@ def _answered(looks: dict[str, Any]) -> list[str]:
 
 
 def _for_the_plays(
-    declaration: Declaration, decision: Decision, request: Request, verifies_all: bool
+    declaration: Declaration, decision: Decision, looks: dict[str, Any], request: Request, verifies_all: bool
 ) -> dict[str, Any]:
-    found = members(decision, declaration, request, verifies_all)
+    found = members(decision, declaration, looks, request, verifies_all)
     hosts = changing(found)
     return {
         "members": found,
         "changing": hosts,
-        "keepers": [{"host": host, "pods": pods} for host, pods in keepers(declaration, hosts).items()],
     }
 
 

@@ -75,7 +75,8 @@ class ActionModule(ActionBase):
             arguments["parts"] = [each for each in arguments["parts"] if each in parts]
         answer = self._execute_module(module_name=name, module_args=arguments, task_vars=variables)
         if answer.get("failed") or "parts" not in answer:
-            return {"settings": settings, **_without(FAILED, str(answer.get("msg") or answer.get("module_stderr", "")))}
+            message = str(answer.get("msg") or answer.get("module_stderr", ""))
+            return {"settings": settings, **_without(_outcome(message) if is_switch else FAILED, message)}
         return {"settings": settings, "parts": answer["parts"]}
 
 

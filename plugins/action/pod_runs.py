@@ -1,16 +1,19 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the module pod_runs for this run, which only the control node knows."""
+"""Runs the module pod_runs for this run and the plan that it has carried out, which only the control node knows."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
 
+KEPT = ("device", "layer", "action", "kind", "name", "from", "to", "reason", "risk", "observed")
 MODULE = "ipu.pod.pod_runs"
 
 
@@ -23,5 +26,8 @@ class ActionModule(ActionBase):
         """The result of the module."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         arguments = {**self._task.args, "run": this_run().public()}
+        document = RunFolder().read("plan", "document") if boolean(arguments.pop("of_plan", False)) else None
+        if document is not None:
+            arguments["steps"] = [{key: step[key] for key in KEPT} for step in document["steps"]]
         result.update(self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars))
         return result

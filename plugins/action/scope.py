@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the devices that a run on some vPODs is about."""
+"""Finds what a run is about: the devices of some vPODs, or the pods of some devices and who keeps their locks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+
+OPTIONS = {"vpods": {"type": "list", "elements": "str"}, "hosts": {"type": "list", "elements": "str"}}
 
 
 class ActionModule(ActionBase):
@@ -22,10 +26,19 @@ class ActionModule(ActionBase):
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The names of the devices."""
+        """The names of the devices, and of the hosts that keep locks with their pods."""
         super().run(tmp, task_vars)
-        _found, options = self.validate_argument_spec({"vpods": {"type": "list", "elements": "str", "required": True}})
+        _found, options = self.validate_argument_spec(OPTIONS, required_one_of=[("vpods", "hosts")])
         try:
-            return {"changed": False, "hosts": hosts_of(declaration_of(task_vars or {}), options["vpods"])}
+            declaration = declaration_of(task_vars or {})
+            hosts = plain(options["hosts"]) or []
+            if options["vpods"] is not None:
+                hosts += hosts_of(declaration, plain(options["vpods"]))
+            kept = keepers(declaration, hosts)
         except DeclarationError as error:
             raise AnsibleActionFail("; ".join(error.problems)) from None
+        return {
+            "changed": False,
+            "hosts": hosts,
+            "keepers": [{"host": host, "pods": pods} for host, pods in kept.items()],
+        }

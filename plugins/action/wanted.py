@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -15,10 +15,12 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import sett
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.tasks import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Thing
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import vpod_things
 
-THINGS_OF_ROLE: dict[str, Callable[[Mapping[str, Any]], list[Thing]]] = {
+THINGS_OF_ROLE: dict[str, Callable[..., list[Thing]]] = {
     "poplar_server": poplar_server_things,
+    "vipu_controller": vipu_controller_things,
     "vpod": vpod_things,
 }
 
@@ -34,8 +36,9 @@ class ActionModule(ActionBase):
         """The things, by their kind."""
         super().run(tmp, task_vars)
         _found, options = self.validate_argument_spec(
-            {"role": {"type": "str", "required": True, "choices": list(THINGS_OF_ROLE)}}
+            {"role": {"type": "str", "required": True, "choices": list(THINGS_OF_ROLE)}, "vpod": {"type": "str"}}
         )
-        role = options["role"]
+        role, vpod = options["role"], options["vpod"]
+        which = {"vpod": vpod} if vpod else {}
         settings = plain(settings_of([role], self._loader, self._templar, task_vars or {}))
-        return {"changed": False, **for_tasks(THINGS_OF_ROLE[role](settings))}
+        return {"changed": False, **for_tasks(THINGS_OF_ROLE[role](settings, **which))}

@@ -41,6 +41,10 @@ options:
     type: list
     elements: str
     default: []
+  cables:
+    description: Whether variables that contradict pods.yml, and cables whose ends do not agree, are among RV(refusals).
+    type: bool
+    default: true
   verify:
     description: Whether every Poplar server of the run takes part in the verification, also where nothing changes.
     type: bool
@@ -76,12 +80,8 @@ changing:
   type: list
   elements: str
 members:
-  description: For each device that has something to do its C(host), the C(groups) of its stages, and its C(options) in each.
-  returned: success
-  type: list
-  elements: dict
-keepers:
-  description: For each host that keeps locks of the pods that change its C(host) and C(pods).
+  description:
+    - For each device that has something to do its C(host), the C(groups) of its stages, and its C(options) in each.
   returned: success
   type: list
   elements: dict

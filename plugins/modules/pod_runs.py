@@ -44,9 +44,13 @@ options:
     type: str
     default: ""
   steps:
-    description: What the run has done, as P(ipu.pod.steps#callback) hands it over. Without it, that is not known.
+    description: What the run has done. Without it, that is not known.
     type: list
     elements: dict
+  of_plan:
+    description: Whether it has carried out the plan of M(ipu.pod.decide), whose steps then are O(steps).
+    type: bool
+    default: false
   directory:
     description: Where the record is, beside the locks.
     type: path

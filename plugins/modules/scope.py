@@ -8,12 +8,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scope
-short_description: Finds the devices that a run on some vPODs is about
+short_description: Finds what a run is about, and who keeps the locks of its pods
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
-  - From pods.yml alone - their Poplar servers, the hosts of their V-IPU controllers, and the ToR switches of their
-    clusters.
+  - From pods.yml alone. The devices of vPODs are their Poplar servers, the hosts of their V-IPU controllers, and the
+    ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller if that is managed,
+    else on the control node.
 extends_documentation_fragment:
   - ipu.pod._attributes
 attributes:
@@ -29,7 +30,10 @@ options:
     description: Names of vPODs.
     type: list
     elements: str
-    required: true
+  hosts:
+    description: Names of devices.
+    type: list
+    elements: str
 """
 
 EXAMPLES = r"""
@@ -40,8 +44,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 hosts:
-  description: Names of inventory hosts.
+  description: Names of devices, those of O(hosts) and those of O(vpods).
   returned: success
   type: list
   elements: str
+keepers:
+  description: For each host that keeps locks of their pods its C(host) and C(pods).
+  returned: success
+  type: list
+  elements: dict
 """

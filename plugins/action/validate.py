@@ -1,0 +1,52 @@
+# Copyright (c) The ipu.pod authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says everything that is wrong with a pods.yml, and with the variables beside it. Needs no pod."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import declared_contradictions, problems_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._declared import document_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+
+# Of the role poplar_server.
+VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")
+
+
+class ActionModule(ActionBase):
+    """Everything that decides is pure."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The problems, one sentence each."""
+        super().run(tmp, task_vars)
+        variables = task_vars or {}
+        _found, options = self.validate_argument_spec({"path": {"type": "path"}})
+        document = document_of(variables) if options["path"] is None else _file(str(options["path"]))
+        problems = problems_of(document)
+        contradictions: list[str] = []
+        if not problems and variables["groups"].get("ipu_pods"):
+            declaration = parse_declaration(document_of(variables))
+            settings = {
+                str(host): {name: plain(variables["hostvars"][host].get(name, [])) for name in VARIABLES}
+                for host in variables["groups"]["poplar_servers"]
+            }
+            contradictions = declared_contradictions(declaration, settings)
+        return {"changed": False, "problems": problems, "contradictions": contradictions}
+
+
+def _file(path: str) -> Any:
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise AnsibleActionFail(f"{path}: {error}") from None
