@@ -12,7 +12,7 @@ version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 type: aggregate
 requirements:
-  - Enabled in the configuration, with C(callbacks_enabled = ipu.pod.outcome) below C([defaults]) of ansible.cfg, or with
+  - Enabled in the configuration, with C(callbacks_enabled = ipu.pod.outcome) below C([defaults]) of ansible.cfg, or by
     the environment variable C(ANSIBLE_CALLBACKS_ENABLED).
 description:
   - Ends ansible-playbook with the exit code that a playbook has left by M(ansible.builtin.set_stats) in C(exit_code).

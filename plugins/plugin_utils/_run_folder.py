@@ -27,7 +27,7 @@ class RunFolder:
         """Keep something, in place of what there was of that name, and return its digest."""
         path = self._path(kind, name)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        text = json.dumps(data, sort_keys=True)
+        text = json.dumps(data)
         new = path.with_suffix(".new")
         new.write_text(text, encoding="utf-8")
         new.rename(path)

@@ -15,7 +15,7 @@ from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, de
 from .._pod.hosts import canaries_first
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.stages import STAGES, VERIFICATION, group_of
+from .._pod.stages import STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._review.not_ours import not_ours_on_controllers, not_ours_on_switches
 from .._review.plan_document import Document, plan_document
 from .decision import Decision, Request
@@ -25,7 +25,9 @@ from .tenancy import Tenancy
 Member = dict[str, Any]
 
 
-def members(decision: Decision, declaration: Declaration, request: Request, verifies_all: bool) -> list[Member]:
+def members(
+    decision: Decision, declaration: Declaration, looks: Mapping[str, Look], request: Request, verifies_all: bool
+) -> list[Member]:
     """The devices that have something to do: ``host``, the stage ``groups`` that it joins, and its ``options`` there.
 
     Where has to be decided again, there are none of the stages after that.
@@ -35,7 +37,8 @@ def members(decision: Decision, declaration: Declaration, request: Request, veri
     by_host: dict[str, dict[str, Any]] = {}
     for name in names[: last + 1]:
         for host, options in decision.plan.options.get(name, {}).items():
-            by_host.setdefault(host, {})[name] = options
+            is_switch = name in (SWITCHES, SWITCHES_DOWN)
+            by_host.setdefault(host, {})[name] = _with_helpers(options, looks) if is_switch else options
     if decision.tenancy is not None and not decision.point:
         for host, options in _verified(decision.tenancy, request.hosts if verifies_all else by_host).items():
             by_host.setdefault(host, {})[VERIFICATION] = options
@@ -46,6 +49,19 @@ def members(decision: Decision, declaration: Declaration, request: Request, veri
         for host, options in sorted(by_host.items(), key=lambda each: places.get(each[0], len(places)))
         if host in may_be
     ]
+
+
+def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mapping[str, Any]:
+    """A switch with those neighbours alone that can wake IPU-Machines: their RNIC is up."""
+    wakers = {
+        name: waker for name, waker in switch.get("wakers", {}).items() if _is_up(looks.get(name), waker["interface"])
+    }
+    return {**switch, "wakers": wakers}
+
+
+def _is_up(look: Look | None, interface: str) -> bool:
+    links: Mapping[str, Any] = (part(look, "links") or {}).get("links", {})
+    return bool(links.get(interface, {}).get("up"))
 
 
 def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:

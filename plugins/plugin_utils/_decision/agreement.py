@@ -10,11 +10,15 @@ from typing import Any
 from .._cross.check import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
 from .._cross.claims import Claim
 from .._cross.server import SeenServer, Server, Switch
-from .._desired.degraded import unmade_clusters
+from .._declaration.declaration import parse_declaration
+from .._desired.degraded import undamaged, unmade_clusters
+from .._desired.desired import desired
+from .._placement.placement import place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
 from .._pod.hosts import host_variables
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
+from .._pod.schema import DeclarationError
 from .looks import Look, part
 from .tenancy import Tenancy
 
@@ -57,6 +61,35 @@ def contradictions(
         *seen_mismatches(servers, switches, planned, repaired),
         *unmade_clusters(declaration, agents),
     ]
+
+
+def problems_of(document: Any) -> list[str]:
+    """Everything that is wrong with a pods.yml, one sentence each; empty for a good one."""
+    try:
+        declaration = parse_declaration(document)
+        place(undamaged(declaration), {})
+    except DeclarationError as error:
+        return error.problems
+    return []
+
+
+def declared_contradictions(declaration: Declaration, settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What variables of roles and pods.yml say that cannot both be right, one sentence each.
+
+    That does not depend on where the vPODs lie, which only the controllers know.
+
+    Args:
+        declaration: the checked pods.yml.
+        settings: Poplar server to its role variables.
+    """
+    wanted = desired(declaration, place(undamaged(declaration), {}))
+    variables = host_variables(declaration)
+    servers = [
+        _server(name, variables[name], options, {"settings": settings.get(name, {}), "parts": {}}, is_only_read=True)
+        for name, options in wanted["poplar_servers"].items()
+    ]
+    switches = {name: Switch(name, options) for name, options in wanted["tor_switches"].items()}
+    return declared_mismatches(servers, switches, claims_of(variables, declaration))
 
 
 def claims_of(variables: Mapping[str, Mapping[str, Any]], declaration: Declaration) -> list[Claim]:

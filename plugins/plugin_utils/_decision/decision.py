@@ -44,12 +44,14 @@ class Request:
         only: the vPODs that it is about (``vpods_only``); None for everything.
         told: the vPODs that may be interrupted (``vpods_interrupt``).
         parts: those of :data:`stages.PARTS` that its playbook carries out.
+        checks_cables: whether what contradicts itself is refused; what nobody changes need not be right.
     """
 
     hosts: Collection[str]
     only: tuple[str, ...] | None = None
     told: tuple[str, ...] = ()
     parts: Sequence[str] = PARTS
+    checks_cables: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,9 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         *silent,
         *_silent_controllers(declaration, looks, only_read),
         *(f"{each}. {UNTOUCHED}" for each in _moved_controllers(tenancy, looks, request.only)),
-        *contradictions(declaration, tenancy, looks, request.parts),
-        *_incomplete(tenancy, request.parts),
-        *refused_interruptions(tenancy, looks, request.told),
+        *(contradictions(declaration, tenancy, looks, request.parts) if request.checks_cables else []),
+        *(_incomplete(tenancy, request.parts) if request.parts else []),
+        *(refused_interruptions(tenancy, looks, request.told) if request.parts else []),
         *(f"{each['device']}: {each['message']}" for each in plan.refusals),
     ]
     allocating = [host for (host, stage) in plan.made if stage == stages.CONTROLLERS]

@@ -30,18 +30,15 @@ UNMANAGED_OF_LAYER = {
     SERVERS_LAYER: "ipu_pod_unmanaged_servers",
     CONTROLLER_LAYER: "ipu_pod_unmanaged_controllers",
 }
-# Filled by a dry run, with the devices that do not answer it.
-UNSEEN = "ipu_pod_unseen"
-# Filled by a run: the hosts of the vPODs that it is about alone, those from which a vPOD is taken away, and the servers
-# that need nothing more after that.
-CONCERNED, LOWERED, SETTLED = "ipu_pod_concerned", "ipu_pod_lowered", "ipu_pod_settled"
-CHANGING, UNDECIDED = "ipu_pod_changing", "ipu_pod_undecided"
+# Filled by a run: the hosts of the vPODs that it is about alone, those that it changes, one of them where the rest is
+# decided later, and the devices of each stage.
+CONCERNED, CHANGING, UNDECIDED = "ipu_pod_concerned", "ipu_pod_changing", "ipu_pod_undecided"
 STAGES = tuple(group_of(name) for name in STAGE_NAMES)
 # The Poplar servers of the vPOD whose IPUs are Slurm's.
 SLURM_NODES = "slurm_nodes"
 # Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
 FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
-FILLED_BY_RUNS = (UNSEEN, CONCERNED, LOWERED, SETTLED, CHANGING, UNDECIDED, *STAGES, SLURM_NODES)
+FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, *STAGES, SLURM_NODES)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
     *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS),
@@ -125,6 +122,7 @@ def group_name(name: str) -> str:
 
 def _controller_variables(declaration: Declaration, controller: Controller) -> dict[str, Any]:
     """What follows for the host of a V-IPU controller, as options of the role vipu_controller."""
+    devices = devices_of(declaration)
     partitions = [
         partition.name
         for vpod in declaration.vpods.values()
@@ -140,6 +138,12 @@ def _controller_variables(declaration: Declaration, controller: Controller) -> d
         "vipu_controller_mode": controller.mode,
         "vipu_controller_user_port": controller.user_port,
         "vipu_controller_admin_port": controller.admin_port,
+        "vipu_agents": [
+            {"name": name, "host": devices[name].facts["gateway_address"]}
+            for cluster in declaration.clusters.values()
+            if cluster.controller == controller.name
+            for name in cluster_agents(declaration, cluster.name)
+        ],
         **({"vipu_ipuof_partitions": partitions} if partitions else {}),
         **({"vipu_dedicated_vpods": dedicated} if dedicated else {}),
     }

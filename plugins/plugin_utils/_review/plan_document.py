@@ -15,7 +15,6 @@ from .._placement.placement import Placement
 from .._pod.hosts import canaries_first
 from .._pod.model import Declaration
 from .affected import Tenants
-from .recorded import Recorded
 
 Document = dict[str, Any]
 
@@ -29,7 +28,7 @@ STEP_KEYS = (
 def plan_document(
     declaration: Declaration,
     placement: Placement,
-    steps: Sequence[Recorded],
+    steps: Sequence[Document],
     unseen: Sequence[Mapping[str, str]],
     not_ours: Sequence[Mapping[str, str]],
     made: str,
@@ -89,7 +88,7 @@ def guessed_places(declaration: Declaration, read: Iterable[str]) -> list[dict[s
     ]
 
 
-def _in_order(declaration: Declaration, steps: Sequence[Recorded]) -> list[Recorded]:
+def _in_order(declaration: Declaration, steps: Sequence[Document]) -> list[Document]:
     """Play by play, then device by device, as in site.yml; a dry run works on the devices side by side."""
     places = {device.name: place for place, device in enumerate(canaries_first(declaration))}
     return sorted(steps, key=lambda step: (step["phase"], places.get(step["device"], len(places))))
