@@ -31,7 +31,12 @@ options:
     description: The role, without the name of the collection.
     type: str
     required: true
-    choices: [poplar_server, vpod]
+    choices: [poplar_server, vipu_controller, vpod]
+  vpod:
+    description:
+      - The vPOD whose dedicated V-IPU controller is meant, with O(role=vipu_controller) alone. Without it, that of the
+        cluster is.
+    type: str
 """
 
 EXAMPLES = r"""

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jinja2 import Environment
-from jinja2.filters import FILTERS
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from tests.controller_looks import SETTINGS
 
 PROGRAMS = Path(sys.executable).parent
-TEMPLATES = Path(__file__).resolve().parents[2] / "roles" / "vipu_controller" / "templates"
 KEPT = 3
 
 
@@ -43,16 +44,16 @@ def test_releases_of_the_archive_stand_side_by_side(tmp_path: Path) -> None:
 @pytest.fixture
 def backup(tmp_path: Path) -> Path:
     """The program, for a storage in ``tmp_path``."""
-    environment = Environment(keep_trailing_newline=True)
-    environment.filters.update(FILTERS, quote=str, comment=lambda text: f"# {text}")
+    settings = {
+        **SETTINGS,
+        "vipu_controller_storage": str(tmp_path / "vipu-server.json"),
+        "vipu_controller_backup_directory": str(tmp_path / "backups"),
+        "vipu_controller_backups_kept": KEPT,
+    }
     program = tmp_path / "vipu-backup"
-    text = environment.from_string((TEMPLATES / "vipu-backup.sh.j2").read_text(encoding="utf-8")).render(
-        ansible_managed="Ansible managed",
-        vipu_controller_storage=tmp_path / "vipu-server.json",
-        vipu_controller_backup_directory=tmp_path / "backups",
-        vipu_controller_backups_kept=KEPT,
-    )
-    program.write_text(text, encoding="utf-8")
+    files = [thing for thing in vipu_controller_things(settings) if isinstance(thing, File)]
+    (text,) = [file.content for file in files if file.path == "/usr/local/sbin/vipu-backup"]
+    program.write_text(text or "", encoding="utf-8")
     program.chmod(0o755)
     return program
 
