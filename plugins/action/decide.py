@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,6 +80,7 @@ class ActionModule(ActionBase):
             "steps": len(document["steps"]),
             "undecided": decision.point,
             "digest": digest,
+            "made_at": int(time.time()),
             **_for_the_plays(declaration, decision, looks, request, options["verify"]),
         }
 

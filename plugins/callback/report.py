@@ -77,7 +77,7 @@ class CallbackModule(Default):
         if result.task.action == REPORT:
             for line in result.result.get("lines", ()):
                 self._display.display(line)
-        elif result.task.action in SHOWN:
+        elif result.task.action in SHOWN and not result.task.loop:
             self._tell(result.result.get("msg", ""))
 
     def v2_runner_on_skipped(self, result: Any) -> None:
@@ -86,9 +86,11 @@ class CallbackModule(Default):
             super().v2_runner_on_skipped(result)
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
-        """Items are not told."""
+        """Tell what a playbook shows."""
         if self._is_usual:
             super().v2_runner_item_on_ok(result)
+        elif result.task.action in SHOWN:
+            self._tell(result.result.get("msg", ""))
 
     def v2_runner_item_on_skipped(self, result: Any) -> None:
         """Items are not told."""

@@ -11,6 +11,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 
 from .._pod import stages
 from .._pod.stages import Stage
+from .._things.poplar_server import poplar_server_things
+from .._things.things import Directory, File, KernelParameter, Link, Things, Unit
+from .._things.vipu_controller import vipu_controller_things
+from .._things.vpod import vpod_things
 from .looks import Look
 
 Names = dict[str, list[str]]
@@ -28,29 +32,61 @@ def compared(stage: Stage, options: Any, look: Look, steps: Sequence[Step]) -> N
 
 
 def _declared(stage: Stage, options: Any, settings: Mapping[str, Any]) -> Names:
-    if stage.name == stages.SWITCHES:
-        return {
-            "vlan": [str(vlan["vlan_id"]) for vlan in options["vlans"]],
-            "port": [port["name"] for port in options["ports"] if port.get("owner") != "external"],
-        }
-    if stage.name == stages.SERVERS:
-        more = settings.get("poplar_server_more_interfaces", [])
-        roce = settings.get("poplar_server_roce", [])
-        return {
-            "interface": [each["name"] for each in (*options["interfaces"], *more)],
-            "roce": [each["name"] for each in roce],
-        }
-    if stage.name == stages.CONTROLLERS:
-        return _entities(options, ENTITIES)
-    if stage.name == stages.TENANTS:
-        return _entities(options, TENANTS)
-    if stage.name == stages.DEDICATED:
-        found: Names = {}
-        for each in options:
-            for kind, names in _entities(each, {**ENTITIES, **TENANTS}).items():
-                found.setdefault(kind, []).extend(names)
-        return found
-    return {}
+    """All that is declared in a stage in which something comes up."""
+    readers = {
+        stages.SWITCHES: _of_switch,
+        stages.SERVERS: _of_server,
+        stages.VPODS: _of_vpod,
+        stages.CONTROLLERS: _of_controller,
+        stages.TENANTS: _of_tenants,
+        stages.DEDICATED: _of_dedicated,
+    }
+    return readers[stage.name](options, settings) if stage.name in readers else {}
+
+
+def _of_switch(options: Any, _settings: Mapping[str, Any]) -> Names:
+    return {
+        "vlan": [str(vlan["vlan_id"]) for vlan in options["vlans"]],
+        "port": [port["name"] for port in options["ports"] if port.get("owner") != "external"],
+    }
+
+
+def _of_server(options: Any, settings: Mapping[str, Any]) -> Names:
+    return {
+        "interface": [each["name"] for each in (*options["interfaces"], *settings["poplar_server_more_interfaces"])],
+        "roce": [each["name"] for each in settings["poplar_server_roce"]],
+        **_names(poplar_server_things(settings)),
+    }
+
+
+def _of_controller(options: Any, settings: Mapping[str, Any]) -> Names:
+    return {**_entities(options, ENTITIES), **_names(vipu_controller_things(settings))}
+
+
+def _of_tenants(options: Any, _settings: Mapping[str, Any]) -> Names:
+    return _entities(options, TENANTS)
+
+
+def _of_dedicated(options: Any, _settings: Mapping[str, Any]) -> Names:
+    found: Names = {}
+    for each in options:
+        for kind, names in _entities(each, {**ENTITIES, **TENANTS}).items():
+            found.setdefault(kind, []).extend(names)
+    return found
+
+
+def _of_vpod(options: Any, settings: Mapping[str, Any]) -> Names:
+    own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
+    return _names(vpod_things(own))
+
+
+def _names(things: Things) -> Names:
+    found: Names = {
+        "file": [thing.path for thing in things if isinstance(thing, (File, Directory, Link))],
+        "service": [thing.name for thing in things if isinstance(thing, Unit)],
+        "kernel_parameter": [thing.name for thing in things if isinstance(thing, KernelParameter)],
+    }
+    return {kind: names for kind, names in found.items() if names}
 
 
 def _entities(options: Mapping[str, Any], kinds: Mapping[str, str]) -> Names:

@@ -17,6 +17,10 @@ Step = Mapping[str, Any]
 VALUE = 40
 # Of more steps of one kind only their number is told.
 TOLD = 4
+# Of a thing with more fields that change only these are told, without their values.
+FIELDS = 3
+# What says nothing to a person.
+UNTOLD = ("lines", "sha256", "files", "network_file", "script", "unit")
 DONE = {CREATE: "added", REMOVE: "removed", RECREATE: "made again"}
 # Kinds whose names say by themselves what they are.
 PLAIN = ("port", "file", "service", "package", "task", "interface")
@@ -52,12 +56,10 @@ def _words(step: Step) -> str:
     if step["action"] in DONE:
         called = (step["to"] or step["from"] or {}).get("name")
         return f"{name}{f' {called}' if called else ''} {DONE[step['action']]}"
-    changes = [
-        f"{each.field} {_short(each.before)} -> {_short(each.after)}"
-        for each in differences_of(step)
-        if each.field not in ("lines", "sha256")
-    ]
-    return f"{name} {', '.join(changes) if changes else 'changed'}"
+    fields = [each for each in differences_of(step) if each.field not in UNTOLD]
+    if not fields or len(fields) > FIELDS:
+        return f"{name} changed{': ' if fields else ''}{', '.join(each.field for each in fields)}"
+    return f"{name} {', '.join(f'{each.field} {_short(each.before)} -> {_short(each.after)}' for each in fields)}"
 
 
 def _short(value: str | None) -> str:
