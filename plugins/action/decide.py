@@ -78,6 +78,7 @@ class ActionModule(ActionBase):
             "refusals": [*decision.refusals, *_moved(document, options["plan"])],
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
+            "troubles": [f"{each['device']}: {each['message']}" for each in decision.troubles],
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),

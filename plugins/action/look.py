@@ -58,7 +58,7 @@ class ActionModule(ActionBase):
         groups = variables["group_names"]
         is_switch = "switches" in groups
         roles = SWITCH_ROLES if is_switch else HOST_ROLES
-        settings: dict[str, Any] = plain(settings_of(roles, self._loader, self._templar, variables))
+        settings = settings_of(roles, self._loader, self._templar, variables)
         if "rnic_interfaces" in variables:
             settings["rnic_interfaces"] = plain(self._templar.template(variables["rnic_interfaces"]))
         if is_switch and "ansible_network_os" not in variables:

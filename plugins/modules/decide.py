@@ -66,6 +66,11 @@ refusals:
   returned: success
   type: list
   elements: str
+troubles:
+  description: What is wrong and no step puts right, one sentence each. A run fails for it in the end.
+  returned: success
+  type: list
+  elements: str
 looked_at:
   description: How many devices have answered.
   returned: success

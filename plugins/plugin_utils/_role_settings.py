@@ -8,29 +8,57 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ansible.errors import AnsibleError
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+
 ROLES = Path(__file__).resolve().parents[2] / "roles"
 
 
 def settings_of(roles: Sequence[str], loader: Any, templar: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-    """Role variables by name, with their templates filled in.
+    """Role variables by name, as plain data: their templates filled in, and of the type that the role declares.
 
     Args:
         roles: names of roles of this collection.
-        loader: Ansible's, which reads the roles' defaults.
+        loader: Ansible's, which reads the roles' files.
         templar: Ansible's, of the task.
         task_vars: all variables of the host.
 
     Raises:
-        AnsibleError: a template cannot be filled in.
+        AnsibleError: a template cannot be filled in, or a value is not what the role takes.
     """
     defaults: dict[str, Any] = {}
     inner: dict[str, Any] = {}
+    specs: dict[str, Any] = {}
     for role in roles:
         defaults.update(_file(loader, ROLES / role / "defaults" / "main.yml"))
         inner.update(_file(loader, ROLES / role / "vars" / "main.yml"))
+        specs.update(_specs(_file(loader, ROLES / role / "meta" / "argument_specs.yml")))
     known = {**defaults, **task_vars, **inner}
     own = templar.copy_with_new_env(available_variables=known)
-    return {name: own.template(known[name]) for name in defaults}
+    values = {name: plain(own.template(known[name])) for name in defaults}
+    return {**values, **_typed(specs, {name: value for name, value in values.items() if value is not None})}
+
+
+def _typed(specs: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    checked = ArgumentSpecValidator({name: specs[name] for name in values if name in specs}).validate(
+        {name: value for name, value in values.items() if name in specs}
+    )
+    if checked.error_messages:
+        raise AnsibleError("; ".join(checked.error_messages))
+    typed: dict[str, Any] = plain(checked.validated_parameters)
+    return {name: value for name, value in typed.items() if name in values}
+
+
+def _specs(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Option to its type and choices, of all entry points of a role; whether it is required, an entry point says."""
+    kept = ("type", "elements", "choices")
+    return {
+        name: {key: plain(option[key]) for key in kept if key in option}
+        for entry in document.get("argument_specs", {}).values()
+        for name, option in entry.get("options", {}).items()
+    }
 
 
 def _file(loader: Any, path: Path) -> dict[str, Any]:

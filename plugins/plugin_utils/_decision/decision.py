@@ -16,9 +16,9 @@ from .._pod import stages
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError
-from .._pod.stages import PARTS, Stage
+from .._pod.stages import PARTS, STAGES, Stage
 from .agreement import contradictions
-from .controllers import held, moved, needs_decision_point, silence
+from .controllers import held, moved, needs_decision_point, partition_trouble, silence
 from .layers import Plan, plan_of
 from .looks import TIMED_OUT, Look, answered
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
@@ -62,6 +62,7 @@ class Decision:
         tenancy: what becomes of the vPODs, and what every device should be; None where that cannot be known.
         refusals: why the run must not begin, one sentence each.
         unseen: ``device`` and ``message`` of what could not be looked at or planned.
+        troubles: ``device`` and ``message`` of what is wrong and no step puts right; a run fails for them in the end.
         plan: the steps, and what every device with a step should be.
         point: the stage after which has to be looked and decided again; empty for none.
     """
@@ -69,6 +70,7 @@ class Decision:
     tenancy: Tenancy | None
     refusals: list[str]
     unseen: list[dict[str, str]]
+    troubles: list[dict[str, str]] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)
     point: str = ""
 
@@ -104,9 +106,12 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         *(refused_interruptions(tenancy, looks, request.told) if request.parts else []),
         *(f"{each['device']}: {each['message']}" for each in plan.refusals),
     ]
+    troubles = _troubles(tenancy, plan, looks, request)
     allocating = [host for (host, stage) in plan.made if stage == stages.CONTROLLERS]
     is_by_size = any(needs_decision_point(plan.made[host, stages.CONTROLLERS], looks[host]) for host in allocating)
-    return Decision(tenancy, refusals, [*unseen, *plan.refusals], plan, stages.CONTROLLERS if is_by_size else "")
+    point = stages.CONTROLLERS if is_by_size else ""
+    unknown = [*unseen, *plan.refusals, *troubles]
+    return Decision(tenancy, list(dict.fromkeys(refusals)), unknown, troubles, plan, point)
 
 
 def _permission(declaration: Declaration, request: Request) -> Callable[[str, Stage], bool]:
@@ -164,6 +169,23 @@ def _remedy(look: Look | None) -> str:
     is_silent = look is None or look["outcome"] == TIMED_OUT
     remedy = "start it, or correct its address in pods.yml" if is_silent else "correct how the inventory says to log in"
     return f"{remedy}. {UNTOUCHED}"
+
+
+def _troubles(tenancy: Tenancy, plan: Plan, looks: Looks, request: Request) -> list[dict[str, str]]:
+    """Declared partitions that are there and do not work."""
+    if "controllers" not in request.parts:
+        return []
+    found = []
+    for host, options in tenancy.desired["vipu_controllers"].items():
+        look = looks.get(host)
+        if look is None or not answered(look) or host not in request.hosts:
+            continue
+        steps = plan.before(host, *(stage.name for stage in STAGES))
+        own = [(each, each["name"]) for each in tenancy.desired["dedicated_controllers"].get(host, [])]
+        for controller, vpod in [(options, ""), *own]:
+            words = partition_trouble(controller, look, steps, vpod)
+            found += [{"device": host, "message": words}] if words else []
+    return found
 
 
 def _incomplete(tenancy: Tenancy, parts: Sequence[str]) -> list[str]:

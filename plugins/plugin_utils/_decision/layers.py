@@ -87,11 +87,17 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
         stages.CONTROLLERS: desired["vipu_controllers"],
         stages.SWITCHES: {**desired["tor_switches"], **desired["management_switches"]},
         stages.SERVERS: rising,
-        stages.TENANTS: desired["vipu_controllers"],
+        stages.TENANTS: {host: _tenants_of(options) for host, options in desired["vipu_controllers"].items()},
         stages.DEDICATED: {host: each for host, each in desired["dedicated_controllers"].items() if each},
         stages.VPODS: rising,
     }
     return targets[stage.name]
+
+
+def _tenants_of(controller: Options) -> Options:
+    """What a controller should be, without what another stage makes."""
+    others = ("agents", "clusters", "allocations")
+    return {name: value for name, value in controller.items() if name not in others}
 
 
 def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
@@ -138,7 +144,7 @@ def _controller_steps(plan: Plan, stage: Stage, device: str, options: Any, look:
         removed = removed_steps(options["removed"], settings, look)
         return [*removed, *emptied_steps(options["emptied"], settings, look)]
     if stage.name == stages.DEDICATED:
-        return dedicated_steps(options, settings, look, plan.before(device, stages.DEDICATED_DOWN))
+        return dedicated_steps(options, settings, look, plan.before(device, stages.DEDICATED_DOWN, stages.CONTROLLERS))
     return tenant_steps(options, settings, look, earlier)
 
 
