@@ -20,7 +20,7 @@ from .._pod.stages import PARTS, STAGES, Stage
 from .agreement import contradictions
 from .controllers import held, moved, needs_decision_point, partition_trouble, silence
 from .layers import Plan, plan_of
-from .looks import TIMED_OUT, Look, answered
+from .looks import REFUSED, TIMED_OUT, Look, answered
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
 Looks = Mapping[str, Look]
@@ -31,6 +31,10 @@ LAYERS = {
     stages.SERVER: SERVERS_LAYER,
     stages.VPOD: SERVERS_LAYER,
     stages.CONTROLLER: CONTROLLER_LAYER,
+}
+REMEDIES = {
+    TIMED_OUT: "start it, or correct its address in pods.yml",
+    REFUSED: "correct how the inventory says to log in",
 }
 UNTOUCHED = "Nothing has been touched."
 
@@ -166,9 +170,7 @@ def _moved_controllers(tenancy: Tenancy, looks: Looks, only: Sequence[str] | Non
 
 
 def _remedy(look: Look | None) -> str:
-    is_silent = look is None or look["outcome"] == TIMED_OUT
-    remedy = "start it, or correct its address in pods.yml" if is_silent else "correct how the inventory says to log in"
-    return f"{remedy}. {UNTOUCHED}"
+    return f"{REMEDIES.get(look['outcome'] if look else TIMED_OUT, 'put that right')}. {UNTOUCHED}"
 
 
 def _troubles(tenancy: Tenancy, plan: Plan, looks: Looks, request: Request) -> list[dict[str, str]]:
