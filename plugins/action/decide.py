@@ -54,7 +54,7 @@ class ActionModule(ActionBase):
         _found, options = self.validate_argument_spec(OPTIONS)
         options = plain(options)
         folder = RunFolder()
-        declaration = declaration_of(variables)
+        declaration = declaration_of(variables, self._loader)
         looks = folder.looks()
         request = Request(
             hosts=[str(host) for host in variables["ansible_play_hosts_all"]],

@@ -27,7 +27,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         self.validate_argument_spec({})
         try:
-            found = gather(document_of(task_vars or {}), RunFolder().looks())
+            found = gather(document_of(task_vars or {}, self._loader), RunFolder().looks())
         except DeclarationError as error:
             raise AnsibleActionFail("; ".join(error.problems)) from None
         return {

@@ -24,6 +24,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import report_lines, stage_lines
@@ -62,7 +63,7 @@ class ActionModule(ActionBase):
         variables = task_vars or {}
         try:
             if options["view"] in LOOKED:
-                view = _of_looks(plain(options), variables)
+                view = _of_looks(plain(options), declaration_of(variables, self._loader))
             else:
                 view = self._view(plain(options), variables)
         except (Refused, DeclarationError) as error:
@@ -84,7 +85,7 @@ class ActionModule(ActionBase):
         if name == "drift":
             today = datetime.now(UTC).strftime("%Y-%m-%d")
             return drift_view(document, reading["compared"], options["ignore"], today)
-        declaration = declaration_of(variables)
+        declaration = declaration_of(variables, self._loader)
         if name == "plan":
             return plan_view(document, declaration, reading["placement"])
         if name == "summary":
@@ -92,9 +93,8 @@ class ActionModule(ActionBase):
         return vpods_view(document, declaration, options["vpods"])
 
 
-def _of_looks(options: dict[str, Any], variables: dict[str, Any]) -> View:
+def _of_looks(options: dict[str, Any], declaration: Declaration) -> View:
     looks = RunFolder().looks()
-    declaration = declaration_of(variables)
     if options["view"] == "cabling":
         return cabling_view(declaration, looks)
     allocations = allocations_of(declaration, looks)

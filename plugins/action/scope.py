@@ -30,7 +30,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _found, options = self.validate_argument_spec(OPTIONS, required_one_of=[("vpods", "hosts")])
         try:
-            declaration = declaration_of(task_vars or {})
+            declaration = declaration_of(task_vars or {}, self._loader)
             hosts = plain(options["hosts"]) or []
             if options["vpods"] is not None:
                 hosts += hosts_of(declaration, plain(options["vpods"]))

@@ -32,11 +32,11 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         variables = task_vars or {}
         _found, options = self.validate_argument_spec({"path": {"type": "path"}})
-        document = document_of(variables) if options["path"] is None else _file(str(options["path"]))
+        document = document_of(variables, self._loader) if options["path"] is None else _file(str(options["path"]))
         problems = problems_of(document)
         contradictions: list[str] = []
         if not problems and variables["groups"].get("ipu_pods"):
-            declaration = parse_declaration(document_of(variables))
+            declaration = parse_declaration(document_of(variables, self._loader))
             settings = {
                 str(host): {name: plain(variables["hostvars"][host].get(name, [])) for name in VARIABLES}
                 for host in variables["groups"]["poplar_servers"]

@@ -15,7 +15,7 @@ description:
     vPODs, and derives every host, group, address and switch port from it.
   - Refuses a file that contradicts itself and says everything that is wrong at once, each with its key path.
   - IPU-Machines are appliances. They are in the inventory for their variables, no play runs on them.
-  - The whole declaration stands in the variable C(ipu_pod_declaration) of the group C(ipu_pods).
+  - The path of the file stands in the variable C(ipu_pod_file) of the group C(ipu_pods).
 notes:
   - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(management_switches), C(switches) (both),
     C(poplar_servers), C(ipu_machines) and C(vipu_controllers), in the order in which devices are changed. C(vpod_NAME)
@@ -130,15 +130,13 @@ vpods:
       train: {ipus: 16, reconfigurable: true}
 """
 
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import (
-    FOR_THE_SIMULATOR,
-    parse_declaration,
-)
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import (
     CONTROLLERS,
     EVERYTHING,
@@ -169,8 +167,7 @@ class InventoryModule(BaseInventoryPlugin):
         except DeclarationError as error:
             raise AnsibleParserError("\n".join([f"{path} is refused:", *error.problems])) from None
         inventory.add_group(EVERYTHING)
-        declared = {key: value for key, value in document.items() if key != FOR_THE_SIMULATOR}
-        inventory.set_variable(EVERYTHING, "ipu_pod_declaration", declared)
+        inventory.set_variable(EVERYTHING, "ipu_pod_file", str(Path(path).resolve()))
         for host, variables in host_variables(declaration).items():
             inventory.add_host(host)
             for name, value in variables.items():
