@@ -13,8 +13,8 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 PROGRAMS = Path(sys.executable).parent
-# Playbooks on simulated pods run with the oldest supported ansible-core; molecule and the demo have the newest.
-ANSIBLE = PROJECT / ".venv" / "oldest" / "bin"
+# The newest Ansible, where the machine has a Python for it; the oldest that is supported is among the programs above.
+NEWEST_ANSIBLE = PROJECT / ".venv" / "newest" / "bin"
 STATE = PROJECT / "build" / "podsim"
 
 

@@ -7,9 +7,6 @@ from __future__ import annotations
 import pytest
 
 from tests.order import long_ones_first
-from tests.quick_ansible import fixture
-
-quick_ansible = fixture.quick_ansible
 
 LONG_ONES = ("test_dedicated_playbooks.py", "test_server_roles.py", "test_ownership.py", "test_vipu_controller_role.py")
 

@@ -23,10 +23,7 @@ from podsim.floor.facts_file import sim_section
 from tests.integration.slurm.cluster import Slurm
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.quick_ansible import fixture
-from tests.simulated_pod import ANSIBLE, PROJECT, STATE, podsim
-
-quick_ansible = fixture.quick_ansible
+from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
@@ -71,8 +68,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerFor
 class Pod:
     """The running simulated pod."""
 
-    def __init__(self, inventory: Path) -> None:
+    def __init__(self, inventory: Path, programs: Path = PROGRAMS) -> None:
         self.inventory = inventory
+        self.programs = programs
         self.sim: dict[str, Any] = sim_section(inventory / "pods.yml")
 
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
@@ -89,7 +87,7 @@ class Pod:
         """What one of the collection's modules returns that is run on a host."""
         done = subprocess.run(
             [
-                f"{ANSIBLE}/ansible",
+                f"{self.programs}/ansible",
                 "-i",
                 str(self.inventory),
                 host,
@@ -108,13 +106,12 @@ class Pod:
         result: dict[str, Any] = json.loads(done.stdout)["plays"][0]["tasks"][0]["hosts"][host]
         return result
 
-    @staticmethod
     def _run(
-        name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
+        self, name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
         where = ["-i", str(inventory)] if inventory else []
         return subprocess.run(
-            [f"{ANSIBLE}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
+            [f"{self.programs}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
             cwd=PROJECT,
             env={**os.environ, **environment},
             capture_output=True,
@@ -196,20 +193,26 @@ def _inventory() -> Path:
     return INVENTORY
 
 
-def running_pod(inventory: Path) -> Iterator[Pod]:
+@pytest.fixture(scope="module", name="programs")
+def _programs() -> Path:
+    """Where the Ansible is that a module's tests run."""
+    return PROGRAMS
+
+
+def running_pod(inventory: Path, programs: Path = PROGRAMS) -> Iterator[Pod]:
     """A pod that no playbook has touched, until it is no longer needed."""
     if os.geteuid() != 0 or shutil.which("podman") is None:
         pytest.skip("the simulated pod needs root and podman; run: make prerequisites")
     podsim("down")
     podsim("up", str(inventory / "pods.yml"))
-    yield Pod(inventory)
+    yield Pod(inventory, programs)
     podsim("down")
 
 
 @pytest.fixture(scope="module")
-def fresh_pod(inventory: Path) -> Iterator[Pod]:
+def fresh_pod(inventory: Path, programs: Path) -> Iterator[Pod]:
     """The pod of a module's tests."""
-    yield from running_pod(inventory)
+    yield from running_pod(inventory, programs)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.processes import kill_with_all_below
-from tests.simulated_pod import ANSIBLE, PROJECT
+from tests.simulated_pod import PROGRAMS, PROJECT
 
 INVENTORY = PROJECT / "inventories" / "sim_two_servers"
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 3)]
@@ -95,7 +95,7 @@ def last_record(pod: Any) -> dict[str, Any]:
 def at_work(pod: Any, inventory: Path) -> Iterator[subprocess.Popen[str]]:
     """A run of site.yml that has just taken the lock, and recorded that."""
     process = subprocess.Popen(
-        [f"{ANSIBLE}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml"],
+        [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), "playbooks/site.yml"],
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
