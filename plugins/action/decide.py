@@ -19,6 +19,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
     document_of,
     left_out,
     members,
+    notes,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
@@ -28,6 +29,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declarat
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import with_done
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
 
@@ -68,11 +70,14 @@ class ActionModule(ActionBase):
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         document = document_of(decision, looks, declaration, made, f"{run.user}@{run.host}")
         digest = folder.write("plan", "document", document)
-        folder.write(
-            "plan",
-            "reading",
-            {**_reading(decision), "looked_at": sorted(_answered(looks)), "left_out": left_out(declaration, request)},
-        )
+        before = folder.read("plan", "reading") or {"stages": {}}
+        around = {
+            "stages": with_done(by_stage(decision.plan.steps), before["stages"], folder.done()),
+            "looked_at": sorted(_answered(looks)),
+            "left_out": left_out(declaration, request),
+            "notes": notes(looks),
+        }
+        folder.write("plan", "reading", {**_reading(decision), **around})
         return {
             "changed": False,
             "refusals": [*decision.refusals, *_moved(document, options["plan"])],
@@ -106,7 +111,6 @@ def _reading(decision: Decision) -> dict[str, Any]:
     tenancy = decision.tenancy
     return {
         "compared": decision.plan.compared,
-        "stages": by_stage(decision.plan.steps),
         "degraded": tenancy.wanted["degraded"] if tenancy else [],
         "refusals": decision.refusals,
         "allocations": tenancy.allocations if tenancy else {},

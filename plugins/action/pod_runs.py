@@ -10,6 +10,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import done_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
 
@@ -26,8 +27,10 @@ class ActionModule(ActionBase):
         """The result of the module."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         arguments = {**self._task.args, "run": this_run().public()}
-        document = RunFolder().read("plan", "document") if boolean(arguments.pop("of_plan", False)) else None
-        if document is not None:
-            arguments["steps"] = [{key: step[key] for key in KEPT} for step in document["steps"]]
+        folder = RunFolder()
+        reading = folder.read("plan", "reading") if boolean(arguments.pop("of_plan", False)) else None
+        if reading is not None:
+            steps = done_steps(reading["stages"], folder.done())
+            arguments["steps"] = [{key: step[key] for key in KEPT} for step in steps]
         result.update(self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars))
         return result

@@ -78,10 +78,12 @@ class ActionModule(ActionBase):
             raise Refused("nothing has been decided in this run; run ipu.pod.decide first")
         name = options["view"]
         if name == "stage":
-            return View(stage_lines(reading["stages"], options["stage"], str(variables["inventory_hostname"])))
+            host = str(variables["inventory_hostname"])
+            folder.write("done", f"{options['stage']} {host}", {"stage": options["stage"], "host": host})
+            return View(stage_lines(reading["stages"], options["stage"], host))
         if name == "run":
             seconds = round(seconds_since_start())
-            return View(report_lines(document, reading, seconds, is_foretold=bool(self._task.check_mode)))
+            return View(report_lines(document, reading, folder.done(), seconds, bool(self._task.check_mode)))
         if name == "drift":
             today = datetime.now(UTC).strftime("%Y-%m-%d")
             return drift_view(document, reading["compared"], options["ignore"], today)

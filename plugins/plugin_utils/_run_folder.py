@@ -48,5 +48,10 @@ class RunFolder:
         found = {name: self.read("looks", name) for name in self.names("looks")}
         return {name: look for name, look in found.items() if look is not None}
 
+    def done(self) -> set[tuple[str, str]]:
+        """Stage and device, for all that the run has carried out so far."""
+        found = [self.read("done", name) or {} for name in self.names("done")]
+        return {(each["stage"], each["host"]) for each in found}
+
     def _path(self, kind: str, name: str) -> Path:
         return self._folder / kind / f"{name}.json"

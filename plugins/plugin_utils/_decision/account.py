@@ -139,6 +139,22 @@ def left_out(declaration: Declaration, request: Request) -> list[str]:
     ]
 
 
+def notes(looks: Mapping[str, Look]) -> list[str]:
+    """What is under way on devices, by somebody else or by a run that has broken off."""
+    found = []
+    for host, look in looks.items():
+        sessions, network = part(look, "sessions") or {}, part(look, "network") or {}
+        if sessions.get("timer") is not None:
+            found.append(f"{host}: a commit timer is running; the switch undoes that commit in {sessions['timer']} s")
+        if sessions.get("busy"):
+            found.append(f"{host}: configuration sessions are open: {', '.join(sorted(sessions['busy']))}")
+        if network.get("pending"):
+            found.append(f"{host}: a change of its NICs is not confirmed yet and undoes itself")
+        if network.get("undone"):
+            found.append(f"{host}: a change of its NICs was not confirmed; the old settings are back")
+    return found
+
+
 def by_stage(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Mapping[str, Any]]]]:
     """Stage to device to its steps there."""
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
@@ -18,7 +18,7 @@ from .affected import Tenants
 
 Document = dict[str, Any]
 
-SCHEMA = 1
+SCHEMA = 2
 STEP_KEYS = (
     *("number", "device", "layer", "action", "kind", "name"),
     *("from", "to", "reason", "risk", "affected", "observed"),
@@ -65,27 +65,6 @@ def plan_document(
         "not_ours": [dict(each) for each in not_ours],
         "fingerprint": fingerprint_of(ordered),
     }
-
-
-def guessed_places(declaration: Declaration, read: Iterable[str]) -> list[dict[str, str]]:
-    """As for ``unseen``: controllers that were not read, so that it is not known where vPODs without pins lie.
-
-    Args:
-        declaration: the checked pods.yml.
-        read: the hosts of the controllers whose allocations are known.
-    """
-    vpods: dict[str, list[str]] = {}
-    for vpod in declaration.vpods.values():
-        host = declaration.controllers[declaration.clusters[vpod.cluster].controller].host_name
-        if host not in read and not vpod.ipu_machines:
-            vpods.setdefault(host, []).append(vpod.name)
-    return [
-        {
-            "device": host,
-            "message": f"its allocations are not known; the places of {', '.join(names)} are guessed from pods.yml",
-        }
-        for host, names in vpods.items()
-    ]
 
 
 def _in_order(declaration: Declaration, steps: Sequence[Document]) -> list[Document]:

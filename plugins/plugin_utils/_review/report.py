@@ -4,36 +4,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from .table import table_of
 from .wording import counted
 from .words import line_of
 
+Step = Mapping[str, Any]
+# Stage to device to its steps there.
+Stages = Mapping[str, Mapping[str, Sequence[Step]]]
+# Stage and device of what has been carried out.
+Done = Collection[tuple[str, str]]
 
-def stage_lines(stages: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]], stage: str, host: str) -> list[str]:
-    """What was done on a device in a stage; ``stages`` maps stages to devices to their steps."""
+
+def stage_lines(stages: Stages, stage: str, host: str) -> list[str]:
+    """What was done on a device in a stage."""
     steps = stages.get(stage, {}).get(host, ())
     return [line_of(host, steps)] if steps else []
 
 
-def report_lines(document: Mapping[str, Any], reading: Mapping[str, Any], seconds: int, is_foretold: bool) -> list[str]:
+def done_steps(stages: Stages, done: Done) -> list[Step]:
+    """The steps that have been carried out."""
+    return [
+        step
+        for stage, devices in stages.items()
+        for host, steps in devices.items()
+        if (stage, host) in done
+        for step in steps
+    ]
+
+
+def with_done(stages: Stages, before: Stages, done: Done) -> dict[str, dict[str, Sequence[Step]]]:
+    """The stages of a plan that was made again on the way, with what the plan before it has done already."""
+    found: dict[str, dict[str, Sequence[Step]]] = {}
+    for stage, host in sorted(done):
+        if host in before.get(stage, {}):
+            found.setdefault(stage, {})[host] = before[stage][host]
+    for stage, devices in stages.items():
+        found.setdefault(stage, {}).update(devices)
+    return found
+
+
+def report_lines(
+    document: Mapping[str, Any], reading: Mapping[str, Any], done: Done, seconds: int, is_foretold: bool
+) -> list[str]:
     """The end of a run; one that only foretells shows the plan.
 
     Args:
         document: the plan.
-        reading: ``looked_at`` with the devices that have answered, ``left_out`` and ``degraded``.
+        reading: ``looked_at`` with the devices that have answered, ``notes``, ``left_out`` and ``degraded`` with
+            sentences, and ``stages``.
+        done: what has been carried out.
         seconds: how long the run has taken.
         is_foretold: whether nothing was to be changed.
     """
     looked = f"{counted(len(reading['looked_at']), 'device')} looked at in {seconds} s"
-    asides = [*reading["left_out"], *(f"degraded: {sentence}" for sentence in reading["degraded"])]
-    steps = document["steps"]
-    if not steps:
+    asides = [*reading["notes"], *reading["left_out"], *(f"degraded: {sentence}" for sentence in reading["degraded"])]
+    planned = [step for devices in reading["stages"].values() for steps in devices.values() for step in steps]
+    if not planned:
         return [*asides, f"nothing changed; {looked}"]
     if is_foretold:
         return [*table_of(document), *asides, f"nothing was changed; {looked}"]
-    devices = {step["device"] for step in steps}
-    done = f"{counted(len(steps), 'step')} on {counted(len(devices), 'device')}"
-    return [*asides, f"{done} done and verified; {looked}"]
+    carried_out = done_steps(reading["stages"], done)
+    count = f"{counted(len(carried_out), 'step')} on {counted(len({step['device'] for step in carried_out}), 'device')}"
+    if len(carried_out) < len(planned):
+        return [*asides, f"only {count} done, of {len(planned)}; run again without --tags and --skip-tags; {looked}"]
+    return [*asides, f"{count} done and verified; {looked}"]
