@@ -7,11 +7,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from tests.unit.vpods.vpods_of_a_pod import looks_of
 
 HOST = "v"
 SIZES = st.sampled_from([4, 8, 16, 32])
@@ -59,8 +61,10 @@ class World:
 
     def apply(self, vpods: dict[str, Any], only: list[str] | None = None) -> None:
         """Down in the reverse order of up."""
-        plan = vpod_plan(document(vpods), {HOST: copy.deepcopy(self.held)}, self.seen(), only)
-        down, up = plan["lowering"], plan["desired"]
+        plan = tenancy_of(
+            parse_declaration(document(vpods)), {HOST: copy.deepcopy(self.held)}, looks_of(self.seen()), only
+        )
+        down, up = plan.lowered, plan.desired
         self.servers(down["poplar_servers"])
         for entities in down["vipu_controllers"].values():
             for kind in ("partitions", "users"):
@@ -130,7 +134,7 @@ def world_of(sizes: list[int]) -> tuple[World, dict[str, Any]]:
     world = World()
     try:
         world.apply(vpods)
-    except AnsibleFilterError:
+    except DeclarationError:
         assume(False)
     return world, vpods
 
@@ -142,7 +146,7 @@ def test_up_and_then_down_gives_the_state_before(sizes: list[int], ipus: int, al
     only = ["t4"] if alone else None
     try:
         world.apply({**vpods, "t4": entry(4, ipus)}, only)
-    except AnsibleFilterError:
+    except DeclarationError:
         assert world.state() == before
         return
     assert world.of("t4")[2] is not None
@@ -159,7 +163,7 @@ def test_whatever_happens_to_one_vpod_happens_to_no_other(sizes: list[int], ipus
     changed = {**vpods, "t1": entry(1, ipus)}
     try:
         world.apply(changed, ["t1"])
-    except AnsibleFilterError:
+    except DeclarationError:
         return
     assert [world.of(name) for name in vpods if name != "t1"] == others
     assert len(world.of("t1")[2]["agents"]) * 4 == ipus

@@ -7,20 +7,21 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan, vpod_refusals
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION, USER
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.interruptions import refusals
 from tests.property import test_placement as places
 from tests.property import test_vipu_adoption as adoption
 from tests.property.test_vpod_life import HOST, World, document, entry
+from tests.unit.vpods.vpods_of_a_pod import looks_of
 
 IDLE: dict[str, list[str]] = {f"p-poplar{number}": [] for number in range(1, 5)}
 TENANTS = (1, 2, 3)
@@ -67,11 +68,13 @@ class SlurmWorld(World):
         """Apply it unless it is refused, although every vPOD may be interrupted."""
         before = self.state()
         try:
-            planned = vpod_plan(document(vpods), {HOST: copy.deepcopy(self.held)}, self.seen())
-        except AnsibleFilterError:
+            planned = tenancy_of(
+                parse_declaration(document(vpods)), {HOST: copy.deepcopy(self.held)}, looks_of(self.seen())
+            )
+        except DeclarationError:
             event("no place")
             return False
-        refused = vpod_refusals(planned["interruptions"], IDLE, list(vpods))
+        refused = refusals(planned.felt, IDLE, list(vpods))
         if refused:
             event("refused because of jobs")
             assert any(name in sentence for name in self.jobs() for sentence in refused)

@@ -7,19 +7,17 @@ from __future__ import annotations
 import shlex
 import subprocess
 from ipaddress import ip_address, ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from jinja2 import Environment, StrictUndefined
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import vpod_things
 
-ROLE = Path(__file__).resolve().parents[3] / "roles" / "vpod"
 SERVERS = [f"p-poplar{n}" for n in range(1, 5)]
 ALICE = {"cluster": "c", "ipus": 16, "poplar_servers": SERVERS[:3], "ipuof": "files", "containers": "macvlan"}
 
@@ -104,12 +102,9 @@ def test_a_subnet_without_the_range_is_refused() -> None:
 
 
 def test_a_shell_reads_the_file() -> None:
-    template = Environment(undefined=StrictUndefined).from_string(
-        (ROLE / "templates" / "containers.env.j2").read_text()
-    )
-    header = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())["vpod_header"]
-    text = template.render(vpod_header=header, vpod_container_file="/f", vpod_containers=told(document())[0])
-    script = f'{text}\nprintf "%s\\n" "$NETWORK $INTERFACE $SUBNET $RANGE" "$RUN_OPTIONS"'
+    things = vpod_things({"vpod_vipu": {}, "vpod_containers": told(document())[0]})
+    (file,) = (thing for thing in things if isinstance(thing, File))
+    script = f'{file.content}\nprintf "%s\\n" "$NETWORK $INTERFACE $SUBNET $RANGE" "$RUN_OPTIONS"'
     read = subprocess.run(["sh", "-euc", script], capture_output=True, text=True, check=True).stdout.splitlines()
     assert read[0] == "ipu-alice ens2f0 10.1.5.0/24 10.1.5.128/27"
     options = shlex.split(read[1])

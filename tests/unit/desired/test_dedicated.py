@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
@@ -200,16 +200,16 @@ def test_a_vpod_that_is_made_again_leaves_nothing_but_the_administrator_on_its_c
         (None, [[]] * 5),
     ):
         there[HOST]["dedicated"] = {"alice": dedicated}
-        plan = vpod_plan(document(alice=ALICE), there, {})
-        (emptied,) = plan["lowering"]["vipu_controllers"][HOST]["emptied"]
+        plan = tenancy_of(parse_declaration(document(alice=ALICE)), there, {})
+        (emptied,) = plan.lowered["vipu_controllers"][HOST]["emptied"]
         assert emptied.pop("name") == "alice"
         assert [[each["name"] for each in entities] for entities in emptied.values()] == gone
         assert {each["state"] for entities in emptied.values() for each in entities} <= {"absent"}
-        assert plan["lowering"]["vipu_controllers"][HOST]["removed"] == []
+        assert plan.lowered["vipu_controllers"][HOST]["removed"] == []
 
 
 def test_a_vpod_that_goes_takes_its_controller_along() -> None:
     there = {HOST: {"allocations": {"alice": {"agents": ["p-ipum1"]}}, "users": {}, "partitions": {}, "dedicated": {}}}
     said = document(alice={"cluster": "c", "state": "absent"}, bob=BOB)
-    lowered = vpod_plan(said, there, {})["lowering"]["vipu_controllers"][HOST]
+    lowered = tenancy_of(parse_declaration(said), there, {}).lowered["vipu_controllers"][HOST]
     assert (lowered["removed"], lowered["emptied"]) == (["alice"], [])

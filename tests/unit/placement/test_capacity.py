@@ -7,9 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.filter.capacity import capacity_of, capacity_table_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.capacity import capacity
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.capacity_table import capacity_table_of
 
 HOST = "v"
 
@@ -32,12 +34,11 @@ def machines(first: int, last: int, pod: int = 1) -> list[str]:
     return [f"p{pod}-ipum{number}" for number in range(first, last + 1)]
 
 
-def answer(words: dict[str, Any], ipus: Any = 0, cluster: str = "", **there: list[str]) -> dict[str, Any]:
-    """What the filter says of allocations as vipu_info returns them."""
-    return capacity_of(words, {HOST: {name: {"agents": agents} for name, agents in there.items()}}, ipus, cluster)
+def answer(words: dict[str, Any], ipus: int = 0, cluster: str = "", **there: list[str]) -> dict[str, Any]:
+    return capacity(parse_declaration(words), {HOST: there}, ipus, cluster)
 
 
-def lines(words: dict[str, Any], ipus: Any = 0, **there: list[str]) -> list[str]:
+def lines(words: dict[str, Any], ipus: int = 0, **there: list[str]) -> list[str]:
     return capacity_table_of(answer(words, ipus, **there))
 
 
@@ -71,7 +72,7 @@ def test_who_has_what_and_what_is_to_come() -> None:
 
 def test_it_fits_where_the_next_vpod_would_lie() -> None:
     words = document(alice={"ipus": 16})
-    assert answer(words, "32", alice=machines(1, 4))["fits"] == {"c": machines(9, 16)}
+    assert answer(words, 32, alice=machines(1, 4))["fits"] == {"c": machines(9, 16)}
     assert answer(words, 16, alice=machines(1, 4))["fits"] == {"c": machines(5, 8)}
     assert answer(words, 64, alice=machines(1, 4))["fits"] == {"c": None}
 
@@ -184,17 +185,16 @@ def test_one_cluster_alone() -> None:
 @pytest.mark.parametrize(
     ("ipus", "cluster", "said"),
     [
-        ("30", "", "ipus: 30 IPUs do not exist as a vPOD; use 4, 8, 16, 32, 64 and multiples of 64"),
-        ("many", "", "ipus: 'many' is no number of IPUs; give one such as 32"),
+        (30, "", "ipus: 30 IPUs do not exist as a vPOD; use 4, 8, 16, 32, 64 and multiples of 64"),
         (4, "x", "cluster: 'x' is no declared cluster; known are c"),
     ],
 )
-def test_refusals(ipus: Any, cluster: str, said: str) -> None:
-    with pytest.raises(AnsibleFilterError) as caught:
+def test_refusals(ipus: int, cluster: str, said: str) -> None:
+    with pytest.raises(DeclarationError) as caught:
         answer(document(), ipus, cluster)
     assert said in str(caught.value)
 
 
 def test_of_a_controller_that_was_not_read_nothing_is_known() -> None:
-    with pytest.raises(AnsibleFilterError, match=r"clusters\.c: its controller on v could not be read; let it answer"):
-        capacity_of(document(), {})
+    with pytest.raises(DeclarationError, match=r"clusters\.c: its controller on v could not be read; let it answer"):
+        capacity(parse_declaration(document()), {})

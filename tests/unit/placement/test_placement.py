@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.filter.pods import problems_of, unmade_clusters_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import problems_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import degraded
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import degraded, unmade_clusters
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
@@ -367,11 +367,10 @@ def test_a_new_vpod_on_dead_machines_is_refused() -> None:
 
 
 def test_a_cluster_is_made_with_all_its_machines_or_not_at_all() -> None:
-    words = excluding(document(), "p1-ipum7")
-    read = {"preflight_allocations": {}, "preflight_controller": {"agents": {key: {} for key in machines(1, 16)}}}
-    assert unmade_clusters_of(words, {HOST: read}, [HOST]) == []
-    assert unmade_clusters_of(words, {HOST: {}}, [HOST]) == []
-    assert unmade_clusters_of(words, {HOST: {**read, "preflight_controller": {"skipped": True}}}, [HOST]) == [
+    declaration = parse_declaration(excluding(document(), "p1-ipum7"))
+    assert unmade_clusters(declaration, {HOST: dict.fromkeys(machines(1, 16))}) == []
+    assert unmade_clusters(declaration, {}) == []
+    assert unmade_clusters(declaration, {HOST: {}}) == [
         "pods.p1.excluded: p1-ipum7 is no agent of the controller on v yet, and clusters.c cannot be made without it, "
         "as its links and blocks count all IPU-Machines; repair it first, or leave p1 out of clusters.c.pods"
     ]

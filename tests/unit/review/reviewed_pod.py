@@ -76,7 +76,7 @@ def step(number: int, device: str, kind: str, name: str, **fields: Any) -> dict[
 def plan(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A plan document."""
     return {
-        "schema": 1,
+        "schema": 2,
         "made": "2026-11-21T15:00:00Z",
         "by": "alice@control1",
         "pods": ["pod001"],

@@ -15,7 +15,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement impor
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.affected import Tenants
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved, not_carried_out
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import (
-    guessed_places,
     parse_plan,
     plan_document,
 )
@@ -142,9 +141,9 @@ def test_a_saved_plan_comes_back_as_it_was() -> None:
     ("text", "said"),
     [
         ("not JSON", "plan.json is not JSON"),
-        ("[]", "plan.json is no plan of schema 1"),
-        ('{"schema": 2}', "plan.json is no plan of schema 1"),
-        ('{"schema": 1, "steps": [{}]}', "plan.json: `steps` is not a list of steps"),
+        ("[]", "plan.json is no plan of schema 2"),
+        ('{"schema": 1}', "plan.json is no plan of schema 2"),
+        ('{"schema": 2, "steps": [{}]}', "plan.json: `steps` is not a list of steps"),
         (json.dumps(document(PORT, fingerprint="sha256:0")), "plan.json has been edited since it was made"),
     ],
 )
@@ -204,15 +203,3 @@ def test_what_a_run_left_out_or_did_besides_is_told() -> None:
         "pod001-tor: port Ethernet9/1: has not been carried out",
         "ctrl001: agent pod001-ipum1: is not in the plan",
     ]
-
-
-def test_it_says_where_the_places_of_vpods_were_guessed() -> None:
-    assert guessed_places(DECLARATION, ["ctrl001"]) == []
-    (guessed,) = guessed_places(DECLARATION, [])
-    assert guessed["device"] == "ctrl001"
-    assert guessed["message"].endswith("the places of alice-pod001, bob-pod001 are guessed from pods.yml")
-    pinned = declared()
-    machines = {"alice-pod001": range(1, 5), "bob-pod001": range(5, 9)}
-    for name, numbers in machines.items():
-        pinned["vpods"][name]["ipu_machines"] = [f"pod001-ipum{number}" for number in numbers]
-    assert guessed_places(parse_declaration(pinned), []) == []

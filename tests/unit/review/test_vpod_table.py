@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.filter.review import plan_document_of, vpod_table_of
-from tests.unit.vpods.vpods_of_a_pod import ALICE, BOB, document, machines
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import document_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import vpods_view
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from tests.unit.vpods.vpods_of_a_pod import ALICE, BOB, document, held, machines, planned
 
-VPODS = document({"alice": ALICE, "bob": {**BOB, "state": "absent"}})
-ALLOCATIONS = {"v": {"alice": {"agents": machines(1, 4)}, "bob": {"agents": machines(5, 6)}}}
+VPODS = {"alice": ALICE, "bob": {**BOB, "state": "absent"}}
+DECLARATION = parse_declaration(document(VPODS))
+TENANCY = planned(VPODS, held(alice=machines(1, 4), bob=machines(5, 6)))
 
 
 def step(device: str, layer: str, kind: str, name: str, action: str = "update") -> dict[str, Any]:
@@ -22,7 +27,6 @@ def step(device: str, layer: str, kind: str, name: str, action: str = "update") 
         "kind": kind,
         "name": name,
         "phase": 0,
-        "foretold": True,
         "reason": "",
         "risk": "none",
         **keys,
@@ -30,9 +34,8 @@ def step(device: str, layer: str, kind: str, name: str, action: str = "update") 
 
 
 def table(*steps: dict[str, Any]) -> list[list[str]]:
-    run = {"started": "", "by": ""}
-    plan = plan_document_of(list(steps), VPODS, ALLOCATIONS, run, [], [])
-    return [[cell.strip() for cell in line.split("  ") if cell] for line in vpod_table_of(VPODS, plan)]
+    plan = document_of(Decision(TENANCY, [], [], plan=Plan(list(steps))), {}, DECLARATION, "", "")
+    return [[cell.strip() for cell in line.split("  ") if cell] for line in vpods_view(plan, DECLARATION, None).lines]
 
 
 def test_with_nothing_to_do_all_is_done_or_gone() -> None:
@@ -56,4 +59,4 @@ def test_what_is_due_stands_at_its_vpod_and_its_layer() -> None:
 
 
 def test_it_can_be_about_one_vpod_alone() -> None:
-    assert [line.split()[0] for line in vpod_table_of(VPODS, {"steps": []}, ["alice"])] == ["vPOD", "alice"]
+    assert [line.split()[0] for line in vpods_view({"steps": []}, DECLARATION, ["alice"]).lines] == ["vPOD", "alice"]

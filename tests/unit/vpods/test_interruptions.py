@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_refusals
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import Tenancy
+from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.interruptions import refusals
 from tests.unit.vpods.vpods_of_a_pod import ALICE, BOB, held, machines, planned, seen
 
 IDLE: dict[str, Any] = {f"p-poplar{number}": [] for number in range(1, 5)}
 GONE = {**ALICE, "state": "absent"}
 
 
-def refused(plan: dict[str, Any], uses: Any = None, told: Any = ()) -> list[str]:
-    return vpod_refusals(plan["interruptions"], IDLE if uses is None else uses, told)
+def refused(plan: Tenancy, uses: Any = None, told: Any = ()) -> list[str]:
+    return refusals(plan.felt, IDLE if uses is None else uses, told)
 
 
 def test_a_new_vpod_interrupts_nobody() -> None:
@@ -96,7 +97,7 @@ def test_another_vlan_is_felt_by_what_runs_on_the_servers() -> None:
 def test_a_server_that_leaves_is_asked_and_the_others_are_not() -> None:
     moved = {**ALICE, "poplar_servers": ["p-poplar3"]}
     plan = planned({"alice": moved}, held(alice=machines(1, 4)), seen(_25=(101, "vpod-alice"), _29=(999, "quarantine")))
-    assert [one["servers"] for one in plan["interruptions"]] == [("p-poplar1",)]
+    assert [one.servers for one in plan.felt] == [("p-poplar1",)]
 
 
 def test_ports_of_a_vpod_that_was_only_deleted_from_pods_yml_are_not_taken_from_it() -> None:
@@ -123,8 +124,8 @@ def test_a_partition_that_is_declared_otherwise_is_made_again_when_told_so() -> 
     same = {"partitions": {"train": {"ipus": 8}}}
     assert refused(planned({"alice": {**ALICE, **same}}, there)) == []
     plan = planned({"alice": {**ALICE, "partitions": {"train": {"ipus": 16}}}}, there)
-    assert [each["name"] for each in plan["lowering"]["vipu_controllers"]["v"]["partitions"]] == ["train"]
-    assert plan["lowering"]["vipu_controllers"]["v"]["allocations"] == []
+    assert [each["name"] for each in plan.lowered["vipu_controllers"]["v"]["partitions"]] == ["train"]
+    assert plan.lowered["vipu_controllers"]["v"]["allocations"] == []
     (sentence,) = refused(plan)
     assert sentence.startswith(
         "partition train: size is 8, wanted 16; that would end what runs there: partition train;"
@@ -140,9 +141,9 @@ def test_a_partition_on_a_dedicated_controller_is_made_again_when_told_so_and_no
     }
     alice = {**ALICE, "controller": "dedicated"}
     same = planned({"alice": {**alice, "partitions": {"train": {"ipus": 8}}}}, there)
-    assert (refused(same), same["lowering"]["vipu_controllers"]) == ([], {})
+    assert (refused(same), same.lowered["vipu_controllers"]) == ([], {})
     plan = planned({"alice": {**alice, "partitions": {"train": {"ipus": 16}}}}, there)
-    (emptied,) = plan["lowering"]["vipu_controllers"]["v"]["emptied"]
+    (emptied,) = plan.lowered["vipu_controllers"]["v"]["emptied"]
     assert {kind: [each["name"] for each in going] for kind, going in emptied.items() if kind != "name" and going} == {
         "partitions": ["train"]
     }

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.filter.vpods import vpod_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import Tenancy, tenancy_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 
 ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar1"], "users": ["alice"]}
 BOB = {"cluster": "c", "ipus": 8, "vlan": 102, "poplar_servers": ["p-poplar2"], "users": ["bob"]}
@@ -67,5 +68,10 @@ def seen(**ports: tuple[int, str]) -> dict[str, Any]:
 
 def planned(
     vpods: dict[str, Any], there: Any, on_switch: Any = None, only: Any = None, told: Any = (), **pod: Any
-) -> dict[str, Any]:
-    return vpod_plan(document(vpods, **pod), there, on_switch or {}, only, told)
+) -> Tenancy:
+    return tenancy_of(parse_declaration(document(vpods, **pod)), there, looks_of(on_switch or {}), only, told)
+
+
+def looks_of(switches: dict[str, Any]) -> dict[str, Any]:
+    """Looks at switches in which these ports and VLANs were read."""
+    return {name: {"outcome": "answered", "parts": {"info": info}} for name, info in switches.items()}
