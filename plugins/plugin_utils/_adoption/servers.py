@@ -111,7 +111,7 @@ def main_interface(server: Device, interfaces: Sequence[Mapping[str, Any]]) -> M
     """
     mac, address = server.facts.get("rnic_mac"), server.facts["rnic_address"]
     tests = (
-        [each for each in interfaces if mac and each.get("mac") == mac.lower() and each["type"] == NIC],
+        [each for each in interfaces if mac and each.get("mac") == mac and each["type"] == NIC],
         [each for each in interfaces if address in [str(one.ip) for one in _addresses(each)]],
         [each for each in interfaces if each["name"] == server.facts["rnic_interface"]],
         [each for each in interfaces if _addresses(each)],

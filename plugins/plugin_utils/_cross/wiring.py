@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.cabling import mac
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import CHANNEL
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.mac_addresses import mac_address
 
 from .server import Options, Server
 
@@ -21,7 +21,7 @@ def seen_port(server: Server, nic: Options, gathered: Options) -> str | None:
     for port, neighbours in (gathered.get("neighbours") or {}).items():
         for neighbour in neighbours:
             is_here = neighbour["device"].partition(".")[0].lower() == server.name.partition(".")[0].lower()
-            if is_here and (neighbour["port"] == nic["name"] or mac(neighbour["port"]) == nic["mac"].lower()):
+            if is_here and (neighbour["port"] == nic["name"] or mac_address(neighbour["port"]) == nic["mac"].lower()):
                 return str(port)
     learned = [
         port for port, entries in (gathered.get("macs") or {}).items() for each in entries if each["mac"] == nic["mac"]

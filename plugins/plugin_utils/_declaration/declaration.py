@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 
 from .._pod.dedicated import controller_ports
+from .._pod.mac_addresses import MacAddress, require_netaddr
 from .._pod.model import (
     ABSENT,
     DEDICATED,
@@ -45,7 +46,7 @@ DEFAULT_NAMES = {
 
 NAME = Text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)")
 ENTITY = Text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)")
-MAC = Text(r"(?i)[0-9a-f]{2}(:[0-9a-f]{2}){5}", "a MAC address such as 0c:42:a1:00:01:01")
+MAC = MacAddress()
 PORT = Text(r"(?i)et(hernet)?\d+(/\d+)?", "a switch port such as Ethernet9/1")
 TEMPLATE = Text(
     r"([A-Za-z0-9._-]|\{(pod|lrack|n)\})+", "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}"
@@ -170,6 +171,7 @@ def parse_declaration(document: Any) -> Declaration:
     Raises:
         DeclarationError: with every problem that was found, each with its key path.
     """
+    require_netaddr()
     if isinstance(document, Mapping):
         document = {key: value for key, value in document.items() if key != FOR_THE_SIMULATOR}
     problems = Problems()

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from .devices import Device
+from .mac_addresses import mac_of
 from .model import Declaration, Pod, Vpod
 from .switches import QUARANTINE
 
@@ -57,5 +58,4 @@ def virtual_functions(pod: Pod, server: Device, guests: Sequence[Vpod]) -> list[
 
 def _mac(server: Device, index: int) -> str:
     """A locally administered MAC address of its own: the function's number, then the server's RNIC address."""
-    numbers = (0x02, index, *IPv4Address(server.facts["rnic_address"]).packed)
-    return ":".join(f"{number:02x}" for number in numbers)
+    return mac_of((0x02, index, *IPv4Address(server.facts["rnic_address"]).packed))

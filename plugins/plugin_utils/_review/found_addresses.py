@@ -75,7 +75,7 @@ def _of_leases(rack: Rack, leases: Mapping[str, Sequence[str]]) -> Iterator[Clai
     }
     # An IPU-Machine whose MAC address is not declared is taken to be who has its address.
     ends = {
-        (device.facts.get(f"{end}_mac") or device.facts[f"{end}_address"]).lower(): device.name
+        device.facts.get(f"{end}_mac") or device.facts[f"{end}_address"]: device.name
         for device in rack.devices.values()
         if device.kind == IPU_MACHINE
         for end in _ENDS
