@@ -151,7 +151,7 @@ class InventoryModule(BaseInventoryPlugin):
     """The thin shell: read the file, hand the derived hosts and groups to Ansible."""
 
     NAME = "ipu.pod.pods"
-    # pods.yml is the owner's own, as any inventory; ansible-core 2.18 does not ask.
+    # pods.yml is the owner's own, as any inventory.
     trusted_by_default = True
 
     def verify_file(self, path: str) -> bool:
