@@ -135,6 +135,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import run_program
 from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import Inspection
 
 ARGUMENTS = {
@@ -146,14 +147,9 @@ ARGUMENTS = {
 def main() -> None:
     """Look and tell."""
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
-
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return status, output, errors
-
     firmware, speed = module.params["minimum_firmware"], module.params["minimum_speed"]
     try:
-        nics = Inspection(run, Files(), firmware, speed).nics()
+        nics = Inspection(run_program, Files(), firmware, speed).nics()
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
     module.exit_json(changed=False, nics=nics, minimum={"firmware": firmware, "speed": speed})

@@ -268,6 +268,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
 from ansible_collections.ipu.pod.plugins.module_utils._plan import module as edge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import run_program
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
@@ -285,14 +286,9 @@ ARGUMENTS = {
 def main() -> None:
     """Gather, or converge on what is declared."""
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True, required_if=[("state", "merged", ["interfaces"])])
-
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return status, output, errors
-
     try:
         sysfs, addresses, tools = Sysfs(), ssh_addresses(os.getpid()), module.params["tools"]
-        host = Host(run, Files(), addresses, sysfs.pci_addresses(), tools, sysfs.rdma_devices())
+        host = Host(run_program, Files(), addresses, sysfs.pci_addresses(), tools, sysfs.rdma_devices())
         if module.params["state"] == "gathered":
             server = host.survey_all()
             module.exit_json(changed=False, gathered=gathered(server), lasting=lasting(server))

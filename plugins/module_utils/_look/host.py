@@ -14,7 +14,7 @@ from .._rnic import plan as interfaces
 from .._rnic.checkpoint import Checkpoint
 from .._rnic.client import Client
 from .._rnic.declared import Interface
-from .._rnic.programs import Programs, Run
+from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.server import management
 from .._rnic.sysfs import Sysfs
 from .._roce import boot
@@ -109,13 +109,17 @@ class HostLook:
         )
         survey = self._client.survey([])
         links, reserved = survey.links, management(survey)
-        surveyed: dict[str, Surveyed] = {}
-        unread: dict[str, str] = {}
-        for name in (nic.device for nic in nics_of(links) if nic.mac and nic.device not in reserved):
+
+        def survey_of(name: str) -> Surveyed | str:
             try:
-                surveyed.update(host.survey([RoceInterface(Interface(name))]).interfaces)
+                return host.survey([RoceInterface(Interface(name))]).interfaces[name]
             except DeviceError as error:
-                unread[name] = line_of(error)
+                return line_of(error)
+
+        names = [nic.device for nic in nics_of(links) if nic.mac and nic.device not in reserved]
+        found = dict(zip(names, side_by_side(survey_of, names)))
+        surveyed = {name: each for name, each in found.items() if isinstance(each, Surveyed)}
+        unread = {name: why for name, why in found.items() if isinstance(why, str)}
         # What is adopted of a bond is the bond.
         alone = Server(host.tools, links, {name: each for name, each in surveyed.items() if not links[name].master})
         return {

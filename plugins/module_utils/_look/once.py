@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from concurrent.futures import Future
 from threading import Lock
 from typing import Tuple
 
-from .._rnic.programs import Run
+from .._rnic.programs import Run, run_program
 
 # Seconds; as the programs timeout and sh have it, the exit status of what took longer.
 LIMIT, TIMED_OUT = 30, 124
@@ -46,14 +45,6 @@ class Once:
 def run_limited(argv: list[str]) -> Answer:
     """Run a program of this host and return its exit status, output and errors; OSError where it does not exist."""
     try:
-        done = subprocess.run(
-            argv,
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT,
-            check=False,
-        )
+        return run_program(argv, LIMIT)
     except subprocess.TimeoutExpired:
         return TIMED_OUT, "", f"no end after {LIMIT} s"
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

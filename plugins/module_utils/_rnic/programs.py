@@ -4,11 +4,39 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Tuple
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from typing import Callable, Iterable, List, Tuple, TypeVar
 
 from .._plan.converge import DeviceError
 
 Run = Callable[[List[str]], Tuple[int, str, str]]
+Thing = TypeVar("Thing")
+Found = TypeVar("Found")
+
+# A NIC's tools are slow programs that wait for its driver; more at a time would only wait for a processor.
+_SIDE_BY_SIDE = 4
+
+
+def run_program(argv: list[str], limit: float | None = None) -> tuple[int, str, str]:
+    """Run a program of this server and return its exit status, output and errors, also in several threads.
+
+    Raises:
+        OSError: it does not exist.
+        subprocess.TimeoutExpired: it took longer than the limit, in seconds.
+    """
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(
+        argv, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
+    )
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def side_by_side(look: Callable[[Thing], Found], things: Iterable[Thing]) -> list[Found]:
+    """What a look at each of the things finds, in their order; the first error there is raised."""
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        return list(pool.map(look, things))
 
 
 class Programs:

@@ -12,7 +12,7 @@ from .._host.files import File, Files
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from .._rnic.declared import Interface
-from .._rnic.programs import Programs, Run
+from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.queue_pairs import rdma_uses
 from .._rnic.server import Server as Links
 from .._rnic.server import default_devices_from, links_from, management
@@ -78,8 +78,11 @@ class Host:
         seen = self._links()
         devices = devices_on(seen, interfaces)
         rdma = self._rdma_devices()
-        surveyed = {name: self._surveyed(name, _nic(device, rdma)) for name, device in devices.items()}
-        return Server(self._tools, seen.links, surveyed)
+
+        def surveyed(name: str) -> Surveyed:
+            return self._surveyed(name, _nic(devices[name], rdma))
+
+        return Server(self._tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
 
     def survey_all(self) -> Server:
         """Every NIC that may be declared."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._host.files import Files
 from .._plan.converge import DeviceError, Refused
-from .._rnic.programs import Programs, Run
+from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.server import Link, links_from
 from .server import nics_of, rdma_devices_from
 
@@ -86,7 +86,7 @@ class Inspection:
         if listing is None:
             raise DeviceError("ip -details -json address show failed; install iproute2 on this server")
         rdma = rdma_devices_from(self._ask("rdma", "-j", "link", "show"))
-        return [self._nic(link, rdma.get(link.device)) for link in nics_of(links_from(listing))]
+        return side_by_side(lambda link: self._nic(link, rdma.get(link.device)), nics_of(links_from(listing)))
 
     def _nic(self, link: Link, rdma: tuple[str, int] | None) -> dict[str, Any]:
         text = self._read(f"/sys/class/net/{link.device}/speed")
