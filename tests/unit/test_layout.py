@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,19 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
 MODULES = sorted((PLUGINS / "modules").glob("*.py"))
+ACTIONS = sorted((PLUGINS / "action").glob("*.py"))
+CALLBACKS = sorted((PLUGINS / "callback").glob("*.py"))
+FILTERS = sorted((PLUGINS / "filter").glob("*.py"))
 ROLES = sorted(path for path in (ROOT / "roles").glob("*") if path.is_dir())
 YAML_FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])
 ERRORS = ("ignore_errors", "any_errors_fatal", "ignore_unreachable")
 PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
 SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
 # These parts decide and never do.
-PURE = ("_pod", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_cross", "_review")
+PURE = (
+    *("_pod", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_cross", "_review"),
+    *("_decision", "_things"),
+)
 PURE_FILES = sorted(path for part in PURE for path in PLUGINS.glob(f"*_utils/{part}/**/*.py"))
 IMPURE = {"ansible", "asyncio", "http", "os", "pathlib", "requests", "shutil", "socket", "subprocess", "urllib"}
 
@@ -58,6 +65,10 @@ def constants(path: Path) -> dict[str, str]:
     }
 
 
+def plugin(path: Path) -> Any:
+    return import_module(f"ansible_collections.ipu.pod.plugins.{path.parent.name}.{path.stem}")
+
+
 def load(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
@@ -67,6 +78,30 @@ def test_module_documents_itself(path: Path) -> None:
     documented = constants(path)
     assert {"DOCUMENTATION", "EXAMPLES", "RETURN"} <= documented.keys()
     assert yaml.safe_load(documented["DOCUMENTATION"])["module"] == path.stem
+
+
+@pytest.mark.parametrize("path", ACTIONS, ids=name)
+def test_action_plugin_is_documented_by_the_module_of_its_name(path: Path) -> None:
+    documented = yaml.safe_load(constants(PLUGINS / "modules" / path.name)["DOCUMENTATION"]).get("options", {})
+    taken = getattr(plugin(path), "OPTIONS", None)
+    if taken is not None:
+        facts = ("type", "elements", "choices", "default", "required")
+        assert {
+            option: {fact: spec[fact] for fact in facts if fact in spec} for option, spec in documented.items()
+        } == taken
+
+
+@pytest.mark.parametrize("path", CALLBACKS, ids=name)
+def test_callback_documents_itself(path: Path) -> None:
+    documentation = yaml.safe_load(constants(path)["DOCUMENTATION"])
+    assert (documentation["name"], documentation["type"]) == (path.stem, plugin(path).CallbackModule.CALLBACK_TYPE)
+
+
+def test_each_filter_has_a_file_that_documents_it_and_no_file_is_left_over() -> None:
+    filters = {each for path in FILTERS for each in plugin(path).FilterModule().filters()}
+    documents = {path.stem: load(path)["DOCUMENTATION"] for path in (PLUGINS / "filter").glob("*.yml")}
+    assert documents.keys() == filters
+    assert {each: document["name"] for each, document in documents.items()} == {each: each for each in filters}
 
 
 def included(tasks: Any) -> set[str]:

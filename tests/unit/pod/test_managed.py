@@ -14,6 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import groups
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES, group_of
 
 UNMANAGED = "ipu_pod_unmanaged"
 
@@ -44,12 +45,12 @@ def unmanaged(declaration: Declaration) -> dict[str, list[str]]:
 
 def test_everything_is_managed_unless_said_otherwise() -> None:
     found = groups(declared({"p": {}}))
-    assert {name: hosts for name, hosts in found.items() if name.startswith((UNMANAGED, "ipu_pod_unseen"))} == {
+    assert {name: hosts for name, hosts in found.items() if name.startswith((UNMANAGED, "ipu_pod_stage"))} == {
         UNMANAGED: [],
         f"{UNMANAGED}_switches": [],
         f"{UNMANAGED}_servers": [],
         f"{UNMANAGED}_controllers": [],
-        "ipu_pod_unseen": [],
+        **{group_of(stage): [] for stage in STAGE_NAMES},
     }
 
 
