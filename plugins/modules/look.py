@@ -15,7 +15,7 @@ description:
   - Reads everything of a switch, a Poplar server or the host of a V-IPU controller that any layer compares with
     pods.yml, in one call of M(ipu.pod.tor_look) or M(ipu.pod.host_look), and keeps it for M(ipu.pod.decide) in
     the folder of the run.
-  - Never fails. Whatever becomes of it is data: answered, refused, timed out or failed.
+  - Never fails. Whatever becomes of it is data.
 extends_documentation_fragment:
   - ipu.pod._attributes
 attributes:
@@ -48,7 +48,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 outcome:
-  description: V(answered), V(refused), V(timed out) or V(failed).
+  description:
+    - V(answered); V(refused), where somebody is there and turned it away; V(timed out), where nobody answered;
+      V(failed), where the reader could not do its work; V(not asked), where the inventory does not say how the device
+      is reached.
   returned: always
   type: str
 message:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: report
-short_description: Says what a run has done, in lines for a person
+short_description: Says what a run has done, or what its look and its plan show
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
-  - Without O(stage) the end of the run - the plan where nothing was to be changed, else how much was done, how many
-    devices were looked at and how long it took.
+  - Makes lines for a person, and files, of what M(ipu.pod.look) and M(ipu.pod.decide) have kept in the same run. Asks
+    no device, and writes no file.
+  - The callback P(ipu.pod.report#callback) shows the lines as they are.
 extends_documentation_fragment:
   - ipu.pod._attributes
 attributes:
@@ -25,8 +26,23 @@ attributes:
   idempotent:
     support: full
 options:
+  view:
+    description:
+      - V(run) is the end of a run. How much was done, how many devices were looked at, and how long it took; in check
+        mode the plan.
+      - V(stage) is what was done on the host of the task in O(stage). From then on it counts as done.
+      - V(plan) is the plan as a table, with C(plan.json), C(plan.md) and C(plan.html).
+      - V(drift) is what is not as declared, with C(drift.json), C(drift.md) and C(junit.xml).
+      - V(vpods) is where each vPOD stands, layer by layer.
+      - V(capacity) is what is free in the clusters, and whether O(ipus) fit.
+      - V(cabling) is which device is on which port of the ToR switches.
+      - V(summary) is what there is on controllers and switches, and what was verified.
+      - V(capacity) and V(cabling) need a look alone, all others a plan.
+    type: str
+    choices: [run, stage, plan, drift, vpods, capacity, cabling, summary]
+    default: run
   stage:
-    description: Say what was done on the host in this stage.
+    description: The stage that O(view=stage) is about, which needs it.
     type: str
     choices:
       - vpods_down
@@ -42,12 +58,43 @@ options:
       - dedicated
       - vpods
       - verification
+  ignore:
+    description:
+      - For O(view=drift), drift that its owner knows of. Each rule has C(reason) and C(until), the last day on which it
+        ignores anything, such as C(2026-12-31), and at least one of C(device), C(kind) and C(name), which may have
+        C(*) and C(?) in them.
+    type: list
+    elements: dict
+    default: []
+  vpods:
+    description: For O(view=vpods), the vPODs that are shown. Default all.
+    type: list
+    elements: str
+  verified:
+    description: For O(view=summary), the Poplar servers that have shown that they reach their IPU-Machines.
+    type: list
+    elements: str
+    default: []
+  ipus:
+    description: For O(view=capacity), how many IPUs somebody would like to have. 0 asks for none.
+    type: int
+    default: 0
+  cluster:
+    description: For O(view=capacity), the one cluster that is shown. Default all.
+    type: str
+    default: ""
 """
 
 EXAMPLES = r"""
-- name: Report
+- name: Say what was done on this switch
   ipu.pod.report:
+    view: stage
     stage: switches
+
+- name: Show the plan
+  ipu.pod.report:
+    view: plan
+  register: plan_view
 """
 
 RETURN = r"""
@@ -57,4 +104,16 @@ lines:
   type: list
   elements: str
   sample: ["pod001-tor: vlan 101 vpod-alice added; Ethernet9/1 access 1 -> 101"]
+files:
+  description: The same as files, content by name; empty for views that have none.
+  returned: success
+  type: dict
+  sample: {}
+exit_code:
+  description:
+    - What a playbook may end with. For O(view=drift) 0 for as declared, 2 for drift, 1 where something could not be
+      looked at; for O(view=cabling) 2 where a device is on the port of another; else 0.
+  returned: success
+  type: int
+  sample: 0
 """

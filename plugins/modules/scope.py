@@ -15,6 +15,7 @@ description:
   - From pods.yml alone. The devices of vPODs are their Poplar servers, the hosts of their V-IPU controllers, and the
     ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller if that is managed,
     else on the control node.
+  - Needs O(vpods), O(hosts), or both.
 extends_documentation_fragment:
   - ipu.pod._attributes
 attributes:
