@@ -21,12 +21,15 @@ description:
     something to do, warnings and failures. With C(-v), everything that Ansible's own default shows.
 """
 
+import re
 from typing import Any
 
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
 REPORT = "ipu.pod.report"
+# As playbooks/phases/stages.yml calls its plays.
+STAGE = re.compile(r"\d+/\d+ ")
 SHOWN = ("ansible.builtin.debug", "debug")
 
 
@@ -37,21 +40,30 @@ class CallbackModule(Default):
     CALLBACK_TYPE = "stdout"
     CALLBACK_NAME = "ipu.pod.report"
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The stage that has begun and is not told yet, and the one that was told last: its batches are plays, too.
+        self._stage, self._told = "", ""
+
     @property
     def _is_usual(self) -> bool:
         return bool(self._display.verbosity)
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
-        """Say which stage begins, where it has anything to do."""
+        """Remember which stage begins; whether it has anything to do, its first task shows."""
         if self._is_usual:
             super().v2_playbook_on_play_start(play)
-        else:
-            self._play = play
+            return
+        name = play.get_name()
+        self._stage = "" if name == self._told else name
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        """Tasks are not told."""
+        """Tell the stage that the first task begins; tasks are not told."""
         if self._is_usual:
             super().v2_playbook_on_task_start(task, is_conditional)
+        elif STAGE.match(self._stage):
+            self._display.display(self._stage)
+            self._told, self._stage = self._stage, ""
 
     def v2_playbook_on_handler_task_start(self, task: Any) -> None:
         """Tasks are not told."""
@@ -75,8 +87,9 @@ class CallbackModule(Default):
             return
         self._handle_warnings_and_exception(result)
         if result.task.action == REPORT:
+            is_of_stage = result.task.args.get("view") == "stage"
             for line in result.result.get("lines", ()):
-                self._display.display(line)
+                self._display.display(f"  {line}" if is_of_stage else line)
         elif result.task.action in SHOWN and not result.task.loop:
             self._tell(result.result.get("msg", ""))
 
