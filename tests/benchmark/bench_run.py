@@ -1,0 +1,295 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run costs beside a bare `ansible -m ping` of the same devices, on the simulated pods.
+
+Wall time, and processor time of the control node: everything that Ansible starts is in a control group of its own, so
+that its SSH processes and the daemons that keep connections to switches count, too. Every run begins without
+connections. Runs that are compared take turns, and the median of their ratios counts, because others may use the
+machine, too.
+
+What the devices are asked is counted on them: sessions of sshd, requests to the switches' eAPI and to the V-IPU
+controller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(sys.executable).parent
+POD64, POD128 = ROOT / "inventories" / "sim_pod64", ROOT / "inventories" / "sim_pod128"
+DEVICES = "switches:poplar_servers:vipu_controllers"
+ROUNDS, FRESH = 5, 2
+CGROUPS = Path("/sys/fs/cgroup")
+CONTROLLERS_LOG = "/run/vipu-requests.log"
+UNIT = "vipu-server.service"
+# An uplink that pods.yml says nothing else of.
+SPARE_PORT = "Et8/1"
+# What a run says that had nothing to do.
+NOTHING = "nothing changed"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a run."""
+
+    wall: float
+    processor: float
+
+
+class ControlGroup:
+    """Processes that are counted together, also those that outlive whoever started them."""
+
+    def __init__(self) -> None:
+        # With version 2 each group counts processor time; with version 1 those of one hierarchy do.
+        is_newer = (CGROUPS / "cgroup.procs").exists()
+        self._folder = (CGROUPS if is_newer else CGROUPS / "cpuacct") / f"ipu-pod-bench-{os.getpid()}"
+        self._usage = "cpu.stat" if is_newer else "cpuacct.usage"
+
+    def __enter__(self) -> ControlGroup:
+        self._folder.mkdir()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        while processes := self._processes():
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.05)
+        self._folder.rmdir()
+
+    def command(self, *words: str) -> list[str]:
+        """A command that runs in it."""
+        return ["sh", "-c", 'echo $$ >"$0" && exec "$@"', str(self._folder / "cgroup.procs"), *words]
+
+    def seconds(self) -> float:
+        """Its processor time so far."""
+        text = (self._folder / self._usage).read_text()
+        if self._usage == "cpuacct.usage":
+            return int(text) / 1e9
+        return int(dict(line.split() for line in text.splitlines())["usage_usec"]) / 1e6
+
+    def _processes(self) -> list[int]:
+        return [int(line) for line in (self._folder / "cgroup.procs").read_text().split()]
+
+
+class Site:
+    """A running simulated site, and runs of Ansible on it."""
+
+    def __init__(self, folder: Path, floor: Path) -> None:
+        self._folder, self._inventory, self._state = folder, folder / "inventory", folder / "podsim"
+        self._declared: dict[str, Any] = yaml.safe_load((floor / "pods.yml").read_text())
+        self._inventory.mkdir()
+        (self._inventory / "group_vars").symlink_to(floor / "group_vars")
+        self.declare()
+
+    def declare(self, description: str = "") -> None:
+        """Write pods.yml; with another description of one switch port of the first pod."""
+        declared = copy.deepcopy(self._declared)
+        if description:
+            next(iter(declared["pods"].values()))["tor"].setdefault("ports", {})[SPARE_PORT] = {
+                "description": description
+            }
+        (self._inventory / "pods.yml").write_text(yaml.safe_dump(declared, sort_keys=False))
+
+    def podsim(self, command: str) -> None:
+        """Start the pods, or remove them."""
+        more = [str(self._inventory / "pods.yml")] if command == "up" else []
+        _run([f"{PROGRAMS}/podsim", command, *more, "--state", str(self._state)], {})
+
+    def ping(self) -> Cost:
+        """The least that Ansible can do with all devices."""
+        return self._cost(None, "ansible", DEVICES, "-m", "ansible.builtin.ping")
+
+    def look(self) -> Cost:
+        """A look at all devices, and nothing else."""
+        return self._cost(None, "ansible", DEVICES, "-m", "ipu.pod.look")
+
+    def site(self, changes: bool) -> Cost:
+        """Run site.yml, which has to change something, or nothing."""
+        return self._cost(changes, "ansible-playbook", f"{ROOT}/playbooks/site.yml")
+
+    def foretell(self, playbook: str) -> Cost:
+        """Run plan.yml or drift.yml; there is nothing to do."""
+        return self._cost(None, "ansible-playbook", f"{ROOT}/playbooks/{playbook}.yml")
+
+    def _cost(self, changes: bool | None, program: str, *words: str) -> Cost:
+        variables = {"podsim_state": str(self._state)}
+        variables |= {f"{name}_directory": str(self._folder / name) for name in ("plan", "drift")}
+        with tempfile.TemporaryDirectory(dir=self._folder) as home, ControlGroup() as group:
+            command = [f"{PROGRAMS}/{program}", "-i", str(self._inventory), *words, "-e", json.dumps(variables)]
+            # Connections are kept there.
+            environment = {"ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg", "ANSIBLE_HOME": home}
+            start = time.monotonic()
+            said = _run(group.command(*command), environment)
+            cost = Cost(time.monotonic() - start, group.seconds())
+        if changes is not None and (NOTHING in said) == changes:
+            raise RuntimeError(f"site.yml did not do what it was to do:\n{said}")
+        return cost
+
+    def count(self) -> None:
+        """Have sshd and the controllers note what they are asked; otherwise they are as the roles left them."""
+        for name in self.machines:
+            self._on(name, "echo LogLevel VERBOSE >/etc/ssh/sshd_config.d/bench.conf && systemctl reload ssh")
+        for name in self._declared["controllers"]:
+            command = self._on(name, f"sed -n s/^ExecStart=//p /etc/systemd/system/{UNIT}").strip()
+            folder = f"/run/systemd/system/{UNIT}.d"
+            drop_in = f"[Service]\nExecStart=\nExecStart={command} --request-log {CONTROLLERS_LOG}\n"
+            self._on(
+                name,
+                f"mkdir -p {folder} && printf '%s' '{drop_in}' >{folder}/log.conf"
+                f" && systemctl daemon-reload && systemctl restart {UNIT}",
+            )
+
+    @property
+    def machines(self) -> list[str]:
+        """The devices that are reached over SSH."""
+        return [*self._declared["sim"]["poplar_servers"], *self._declared["controllers"]]
+
+    def asked(self) -> Counter[str]:
+        """How much each device has been asked so far."""
+        asked: Counter[str] = Counter()
+        for name in self._declared["sim"]["switches"]:
+            asked[name] = len((self._state / "switches" / name / "requests.log").read_text().splitlines())
+        for name in self.machines:
+            asked[name] = int(
+                self._on(name, "journalctl --quiet --no-pager -o cat | grep -c 'Starting session' || true")
+            )
+        for name in self._declared["controllers"]:
+            asked[name] += int(self._on(name, f"wc -l <{CONTROLLERS_LOG}"))
+        return asked
+
+    @staticmethod
+    def _on(machine: str, command: str) -> str:
+        return _run(["podman", "exec", f"podsim-{machine}", "sh", "-c", command], {})
+
+
+def _run(command: Sequence[str], environment: dict[str, str]) -> str:
+    variables = {**os.environ, **environment}
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)[:300]} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@contextlib.contextmanager
+def running(floor: Path) -> Iterator[Site]:
+    """The simulated pods of an inventory, without anything configured."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = Site(Path(folder), floor)
+        site.podsim("up")
+        try:
+            yield site
+        finally:
+            site.podsim("down")
+
+
+def more_asked(site: Site, run: Callable[[], object]) -> Counter[str]:
+    """How much more each device has been asked after a run."""
+    before = site.asked()
+    run()
+    return Counter({name: count - before[name] for name, count in site.asked().items()})
+
+
+def beyond(asked: Counter[str], looks: Counter[str], devices: Sequence[str]) -> int:
+    """How much these devices have been asked beyond so many looks, or less."""
+    return sum(abs(asked[name] - looks[name]) for name in devices)
+
+
+def figure(name: str, value: float, bound: float) -> dict[str, Any]:
+    """One figure; the bound is the most that it may be."""
+    return {"name": f"run: {name}", "value": value, "bound": bound, "holds": value <= bound}
+
+
+def _wall(costs: Sequence[Cost], others: Sequence[Cost]) -> float:
+    return statistics.median(cost.wall / other.wall for cost, other in zip(costs, others, strict=True))
+
+
+def _processor(costs: Sequence[Cost], others: Sequence[Cost]) -> float:
+    return statistics.median(cost.processor / other.processor for cost, other in zip(costs, others, strict=True))
+
+
+def _columns(rounds: Sequence[Sequence[Cost]]) -> list[list[Cost]]:
+    return [list(column) for column in zip(*rounds, strict=True)]
+
+
+def _brought_up() -> tuple[Cost, Cost]:
+    """What it costs to bring a fresh POD64 up, and one ping of it."""
+    with running(POD64) as site:
+        return site.site(changes=True), site.ping()
+
+
+def _changed(site: Site, description: str) -> tuple[Cost, Cost]:
+    """What it costs to describe a port in another way, and one ping."""
+    site.declare(description)
+    return site.site(changes=True), site.ping()
+
+
+def _one_rack() -> list[dict[str, Any]]:
+    fresh = [_brought_up() for _each in range(FRESH)]
+    with running(POD64) as site:
+        site.site(changes=True)
+        rounds = [
+            (site.ping(), site.site(changes=False), site.foretell("plan"), site.foretell("drift"))
+            for _round in range(ROUNDS)
+        ]
+        pings, quiet, plans, drifts = _columns(rounds)
+        changes = [_changed(site, f"number {number}") for number in range(ROUNDS)]
+        site.count()
+        look = more_asked(site, site.look)
+        asked = more_asked(site, lambda: site.site(changes=False))
+    return [
+        figure("nothing to change, wall time over one ping", _wall(quiet, pings), 5),
+        figure("nothing to change, processor time over one ping", _processor(quiet, pings), 4),
+        figure("nothing to change, sessions and requests beyond one look", beyond(asked, look, list(look)), 0),
+        figure("one switch port changes, wall time over one ping", _wall(*_columns(changes)), 10),
+        figure("a fresh POD64, wall time over one ping", _wall(*_columns(fresh)), 18),
+        figure("plan.yml, wall time over site.yml", _wall(plans, quiet), 1.2),
+        figure("drift.yml, wall time over site.yml", _wall(drifts, quiet), 1.2),
+    ]
+
+
+def _two_racks() -> list[dict[str, Any]]:
+    with running(POD128) as site:
+        site.site(changes=True)
+        rounds = [(site.ping(), site.site(changes=False)) for _round in range(ROUNDS)]
+        pings, quiet = _columns(rounds)
+        site.count()
+        look = more_asked(site, site.look)
+        # The plan is made before the locks are taken, and once more under them.
+        site.declare("changed")
+        asked = more_asked(site, lambda: site.site(changes=True))
+    others = [name for name in look if name.startswith("pod002")]
+    return [
+        figure("two racks, nothing to change, wall time over one ping", _wall(quiet, pings), 5),
+        figure("one rack changes, asked of the other beyond two looks", beyond(asked, look + look, others), 0),
+    ]
+
+
+def figures() -> list[dict[str, Any]]:
+    """All figures of this file; none where there can be no simulated pod."""
+    if os.geteuid() != 0 or shutil.which("podman") is None:
+        print("bench_run: skipped, the simulated pod needs root and podman; run: make prerequisites")
+        return []
+    return [*_one_rack(), *_two_racks()]
+
+
+if __name__ == "__main__":
+    print(json.dumps(figures()))
