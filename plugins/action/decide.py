@@ -20,12 +20,12 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
     left_out,
     members,
     notes,
+    verifying,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
@@ -70,12 +70,14 @@ class ActionModule(ActionBase):
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         document = document_of(decision, looks, declaration, made, f"{run.user}@{run.host}")
         digest = folder.write("plan", "document", document)
+        found = members(decision, declaration, looks, request, options["verify"])
         before = folder.read("plan", "reading") or {"stages": {}}
         around = {
             "stages": with_done(by_stage(decision.plan.steps), before["stages"], folder.done()),
             "looked_at": sorted(_answered(looks)),
             "left_out": left_out(declaration, request),
             "notes": notes(looks),
+            "verified": verifying(found),
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
         return {
@@ -87,23 +89,13 @@ class ActionModule(ActionBase):
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),
-            **_for_the_plays(declaration, decision, looks, request, options["verify"]),
+            "members": found,
+            "changing": changing(found),
         }
 
 
 def _answered(looks: dict[str, Any]) -> list[str]:
     return [host for host, look in looks.items() if answered(look)]
-
-
-def _for_the_plays(
-    declaration: Declaration, decision: Decision, looks: dict[str, Any], request: Request, verifies_all: bool
-) -> dict[str, Any]:
-    found = members(decision, declaration, looks, request, verifies_all)
-    hosts = changing(found)
-    return {
-        "members": found,
-        "changing": hosts,
-    }
 
 
 def _reading(decision: Decision) -> dict[str, Any]:

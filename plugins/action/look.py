@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
+from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.asked import PARTS, asked_of_host, asked_of_switch
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
@@ -26,7 +27,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFold
 SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
 # How ssh says that it was turned away by somebody who is there.
-TURNED_AWAY = ("permission denied", "host key verification failed", "authentication", "connection refused")
+TURNED_AWAY = ("permission denied", "host key verification failed", "authentication", "unauthorized")
 
 
 class ActionModule(ActionBase):
@@ -45,6 +46,7 @@ class ActionModule(ActionBase):
         if host != variables["inventory_hostname"]:
             variables = {**variables, **variables["hostvars"][host]}
         look: dict[str, Any] = {"host": host, "outcome": ANSWERED, "message": "", "settings": {}, "parts": {}}
+        look["told"] = sorted(load_extra_vars(self._loader))
         try:
             look.update(self._looked(variables, options["parts"]))
         except AnsibleConnectionFailure as error:

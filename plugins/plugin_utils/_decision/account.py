@@ -15,7 +15,7 @@ from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, de
 from .._pod.hosts import canaries_first
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.stages import STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
+from .._pod.stages import PARTS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._review.not_ours import not_ours_on_controllers, not_ours_on_switches
 from .._review.plan_document import Document, plan_document
 from .decision import Decision, Request
@@ -30,7 +30,8 @@ def members(
 ) -> list[Member]:
     """The devices that have something to do: ``host``, the stage ``groups`` that it joins, and its ``options`` there.
 
-    Where has to be decided again, there are none of the stages after that.
+    Where has to be decided again, there are none of the stages after that. A run that leaves layers out verifies
+    nothing: what it does not carry out may still be missing.
     """
     names = [stage.name for stage in STAGES]
     last = names.index(decision.point) if decision.point else len(names)
@@ -39,7 +40,8 @@ def members(
         for host, options in decision.plan.options.get(name, {}).items():
             is_switch = name in (SWITCHES, SWITCHES_DOWN)
             by_host.setdefault(host, {})[name] = _with_helpers(options, looks) if is_switch else options
-    if decision.tenancy is not None and not decision.point:
+    is_whole = set(PARTS) <= set(request.parts)
+    if decision.tenancy is not None and not decision.point and (is_whole or verifies_all):
         for host, options in _verified(decision.tenancy, request.hosts if verifies_all else by_host).items():
             by_host.setdefault(host, {})[VERIFICATION] = options
     may_be = set(request.hosts)
@@ -122,6 +124,11 @@ def _with_absent(tenancy: Tenancy) -> tuple[Declaration, Placement]:
 def changing(found: Sequence[Member]) -> list[str]:
     """The devices that a run changes, without those that only verify."""
     return [each["host"] for each in found if set(each["options"]) - {VERIFICATION}]
+
+
+def verifying(found: Sequence[Member]) -> bool:
+    """Whether a run shows in the end that what it has changed works."""
+    return any(VERIFICATION in each["options"] for each in found)
 
 
 def left_out(declaration: Declaration, request: Request) -> list[str]:

@@ -25,6 +25,9 @@ Options = Mapping[str, Any]
 Recorded = dict[str, Any]
 Targets = dict[str, Any]
 
+# What stands before an option in the name of the role's variable for it; the role vpod has them in another form.
+PREFIXES = {stages.SWITCH: "tor_switch_", stages.SERVER: "poplar_server_", stages.CONTROLLER: "vipu_controller_"}
+
 
 @dataclass
 class Plan:
@@ -110,6 +113,7 @@ def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
 
 
 def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> None:
+    options = _as_told(stage, options, look)
     try:
         steps = _steps(plan, stage, device, options, look, looks)
     except Refused as error:
@@ -122,6 +126,15 @@ def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks:
         plan.made[device, stage.name] = steps
         plan.options.setdefault(stage.name, {})[device] = options
         plan.steps += [recorded(device, stage, step) for step in steps]
+
+
+def _as_told(stage: Stage, options: Any, look: Look) -> Any:
+    """What the command line says of a role's variable goes before what a play would give to the role."""
+    prefix, settings = PREFIXES.get(stage.layer), look["settings"]
+    if prefix is None or not isinstance(options, Mapping):
+        return options
+    told = {name for name in options if prefix + name in look.get("told", ()) and prefix + name in settings}
+    return {name: settings[prefix + name] if name in told else value for name, value in options.items()}
 
 
 def _steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> list[Step]:

@@ -3,7 +3,8 @@
 """What the devices have answered when they were looked at: one look a device, whatever became of it. Pure.
 
 A look is plain data: ``host``, ``outcome``, ``message`` (one line, empty where it has answered), ``settings`` (the
-variables of the collection's roles for it, by name) and ``parts``. A part that could not be read has ``message`` alone.
+variables of the collection's roles for it, by name), ``told`` (the names of variables that the command line gives) and
+``parts``. A part that could not be read has ``message`` alone.
 """
 
 from __future__ import annotations

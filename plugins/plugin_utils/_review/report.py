@@ -54,7 +54,7 @@ def report_lines(
     Args:
         document: the plan.
         reading: ``looked_at`` with the devices that have answered, ``notes``, ``left_out`` and ``degraded`` with
-            sentences, and ``stages``.
+            sentences, ``verified`` for whether that was part of the run, and ``stages``.
         done: what has been carried out.
         seconds: how long the run has taken.
         is_foretold: whether nothing was to be changed.
@@ -70,4 +70,4 @@ def report_lines(
     count = f"{counted(len(carried_out), 'step')} on {counted(len({step['device'] for step in carried_out}), 'device')}"
     if len(carried_out) < len(planned):
         return [*asides, f"only {count} done, of {len(planned)}; run again without --tags and --skip-tags; {looked}"]
-    return [*asides, f"{count} done and verified; {looked}"]
+    return [*asides, f"{count} done{' and verified' if reading['verified'] else ''}; {looked}"]
