@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,10 @@ import pytest
 
 # What makes ansible-playbook print JSON.
 JSON_OUTPUT = {"ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"}
+REPORT = "ipu.pod.report"
+# A line in the table of a plan: of a step, `   3 ▲ update port Ethernet9/1 [disruptive]`, or of the device above it.
+STEP = re.compile(r" *\d+ [^\w\s] [a-z]+ (?P<kind>\w+) (?P<name>.+?)(?: \[[a-z ]+\])?$")
+DEVICE = re.compile(r"[\w-]+$")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,34 @@ class PlaybookRun:
         return {host: stats["changed"] for host, stats in self.document["stats"].items()}
 
     @property
+    def told(self) -> list[str]:
+        """The lines that a person sees of it."""
+        return [line for _, _, result in self.tasks if result.get("action") == REPORT for line in result["lines"]]
+
+    @property
+    def foretold(self) -> set[tuple[str, str]]:
+        """Device and name of everything that would change, from the table of a plan or of check mode."""
+        found, device = set(), ""
+        for line in self.told:
+            step = STEP.match(line)
+            if step:
+                found.add((device, step["name"]))
+            elif DEVICE.match(line):
+                device = line
+        return found
+
+    @property
+    def done(self) -> set[tuple[str, str]]:
+        """Device and name of everything that was changed, as the modules on the devices say."""
+        return {
+            (host, name)
+            for host, task, result in self.tasks
+            for each in result.get("results", (result,))
+            if each.get("changed")
+            for name in _changed_by(each, task)
+        }
+
+    @property
     def messages(self) -> str:
         """What was said by everything that failed or could not be reached."""
         return "\n".join(
@@ -54,3 +87,10 @@ def playbook_run(name: str, code: int, output: str, errors: str) -> PlaybookRun:
         return PlaybookRun(code, json.loads(output[output.index("{") :]))
     except ValueError:
         pytest.fail(f"{name} printed no JSON: {output[-2000:]}{errors[-2000:]}")
+
+
+def _changed_by(result: dict[str, Any], task: str) -> list[str]:
+    """The names in the plan of one of our modules; of others what they were told to change."""
+    if "plan" in result:
+        return [step["name"] for step in result["plan"]]
+    return [next((str(result[key]) for key in ("dest", "path", "name") if key in result), task)]

@@ -51,12 +51,19 @@ class Vpods:
         return run
 
     def check_then_do(self, only: list[str], told: list[str] | None = None) -> Any:
-        """Do it, after a dry run that has to foretell which tasks change which hosts, and see that nothing is left."""
-        foretold = self.done("--check", only=only, told=told)
+        """Do it, after a dry run that has to foretell what changes on which hosts, and see that nothing is left."""
+        check = self.done("--check", only=only, told=told)
+        assert changed(check) == []
         run = self.done(only=only, told=told)
-        assert changed(foretold) == changed(run)
-        assert changed(self.done(only=only)) == []
+        assert check.foretold == run.done
+        self.nothing_is_left(only)
         return run
+
+    def nothing_is_left(self, only: list[str]) -> None:
+        """Another run changes nothing, and says so."""
+        again = self.done(only=only)
+        assert changed(again) == []
+        assert again.told[-1].startswith("nothing changed; ")
 
     def others(self, *vpods: str) -> dict[str, Any]:
         """Everything of the tenants who are not named: their servers, ports, allocations, users and partitions."""
@@ -104,10 +111,6 @@ class Vpods:
 
 def changed(run: Any) -> list[tuple[str, str]]:
     return sorted((host, task) for host, task, result in run.tasks if result.get("changed"))
-
-
-def said(run: Any) -> str:
-    return json.dumps(run.document)
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +223,7 @@ def test_a_run_that_a_fault_ends_is_completed_by_the_same_run_again(vpods: Vpods
     )
     vpods.done(only=["carol"], told=["carol"])
     assert len(vpods.machines_of("carol")) == 2
-    assert changed(vpods.done(only=["carol"])) == []
+    vpods.nothing_is_left(["carol"])
     assert vpods.others("carol") == others
 
 
@@ -270,7 +273,6 @@ def test_in_the_end_site_finds_nothing_to_do_and_says_where_all_stand(vpods: Vpo
     assert (run.code, run.messages) == (0, "")
     assert changed(run) == []
     status = vpods.pod.playbook("vpod_status", inventory=vpods.inventory)
-    (table,) = [result["msg"] for _host, task, result in status.tasks if task == "Show it"]
-    assert [line.split()[0] for line in table] == ["vPOD", "carol", "alice", "bob"]
-    assert "gone" in table[1]
-    assert "done" in table[2]
+    assert [line.split()[0] for line in status.told] == ["vPOD", "carol", "alice", "bob"]
+    assert "gone" in status.told[1]
+    assert "done" in status.told[2]
