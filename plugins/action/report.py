@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -41,6 +43,7 @@ OPTIONS = {
     "ignore": {"type": "list", "elements": "dict", "default": []},
     "vpods": {"type": "list", "elements": "str"},
     "verified": {"type": "list", "elements": "str", "default": []},
+    "directory": {"type": "path"},
     "ipus": {"type": "int", "default": 0},
     "cluster": {"type": "str", "default": ""},
 }
@@ -69,7 +72,14 @@ class ActionModule(ActionBase):
         except (Refused, DeclarationError) as error:
             said = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
             raise AnsibleActionFail(said) from None
-        return {"changed": False, "lines": list(view.lines), "files": dict(view.files), "exit_code": view.exit_code}
+        written = _write(view.files, options["directory"]) if options["directory"] else False
+        return {
+            "changed": written,
+            "lines": list(view.lines),
+            "exit_code": view.exit_code,
+            # Ansible's own output shows it as well.
+            "_ansible_verbose_always": True,
+        }
 
     def _view(self, options: dict[str, Any], variables: dict[str, Any]) -> View:
         folder = RunFolder()
@@ -93,6 +103,19 @@ class ActionModule(ActionBase):
         if name == "summary":
             return summary_view(declaration, RunFolder().looks(), reading["wanted"], options["verified"])
         return vpods_view(document, declaration, options["vpods"])
+
+
+def _write(files: Mapping[str, str], directory: str) -> bool:
+    """Write the files of a view, and say whether any of them was another one."""
+    Path(directory).mkdir(mode=0o755, parents=True, exist_ok=True)
+    is_changed = False
+    for name, text in files.items():
+        path = Path(directory) / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            path.chmod(0o644)
+            is_changed = True
+    return is_changed
 
 
 def _of_looks(options: dict[str, Any], declaration: Declaration) -> View:

@@ -18,7 +18,7 @@ requirements:
   - Set in the configuration, with C(stdout_callback = ipu.pod.report) below C([defaults]) of ansible.cfg.
 description:
   - Shows the lines of M(ipu.pod.report), what M(ansible.builtin.debug) shows, the names of the stages that have
-    something to do, warnings and failures. With C(-v), everything that Ansible's own default shows.
+    something to do, the names of tasks that change something and are in no stage, warnings and failures. With C(-v), everything that Ansible's own default shows.
 """
 
 import re
@@ -43,7 +43,8 @@ class CallbackModule(Default):
     def __init__(self) -> None:
         super().__init__()
         # The stage that has begun and is not told yet, and the one that was told last: its batches are plays, too.
-        self._stage, self._told = "", ""
+        self._stage, self._told, self._play_name = "", "", ""
+        self._has_reported = self._changed = False
 
     @property
     def _is_usual(self) -> bool:
@@ -54,7 +55,7 @@ class CallbackModule(Default):
         if self._is_usual:
             super().v2_playbook_on_play_start(play)
             return
-        name = play.get_name()
+        name = self._play_name = play.get_name()
         self._stage = "" if name == self._told else name
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
@@ -81,17 +82,21 @@ class CallbackModule(Default):
             super().v2_playbook_on_no_hosts_matched()
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        """Tell the lines of a report, and what a playbook shows."""
+        """Tell the lines of a report, what a playbook shows, and what changed where no report says it."""
         if self._is_usual:
             super().v2_runner_on_ok(result)
             return
         self._handle_warnings_and_exception(result)
         if result.task.action == REPORT:
             is_of_stage = result.task.args.get("view") == "stage"
+            self._has_reported = True
             for line in result.result.get("lines", ()):
                 self._display.display(f"  {line}" if is_of_stage else line)
         elif result.task.action in SHOWN and not result.task.loop:
             self._tell(result.result.get("msg", ""))
+        elif result.result.get("changed") and not STAGE.match(self._play_name):
+            self._changed = True
+            self._display.display(f"{result.host.get_name()}: {result.task.get_name()}", color=constants.COLOR_CHANGED)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         """What is skipped is not told."""
@@ -139,6 +144,8 @@ class CallbackModule(Default):
         """The report has said it all; after a failure, who failed."""
         if self._is_usual or stats.failures or stats.dark:
             super().v2_playbook_on_stats(stats)
+        elif not self._has_reported and not self._changed:
+            self._display.display("nothing changed")
 
     def _tell_failure(self, result: Any) -> None:
         said = result.result

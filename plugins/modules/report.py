@@ -58,6 +58,9 @@ options:
       - dedicated
       - vpods
       - verification
+  directory:
+    description: Directory on the control node that gets the files of O(view=plan) or O(view=drift), mode 0644.
+    type: path
   ignore:
     description:
       - For O(view=drift), drift that its owner knows of. Each rule has C(reason) and C(until), the last day on which it
@@ -91,10 +94,11 @@ EXAMPLES = r"""
     view: stage
     stage: switches
 
-- name: Show the plan
+- name: Show and save the plan
   ipu.pod.report:
     view: plan
-  register: plan_view
+    directory: plan
+  delegate_to: localhost
 """
 
 RETURN = r"""
@@ -104,11 +108,6 @@ lines:
   type: list
   elements: str
   sample: ["pod001-tor: vlan 101 vpod-alice added; Ethernet9/1 access 1 -> 101"]
-files:
-  description: The same as files, content by name; empty for views that have none.
-  returned: success
-  type: dict
-  sample: {}
 exit_code:
   description:
     - What a playbook may end with. For O(view=drift) 0 for as declared, 2 for drift, 1 where something could not be
