@@ -17,6 +17,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
     by_stage,
     changing,
     document_of,
+    helpers,
     left_out,
     members,
     notes,
@@ -26,6 +27,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
@@ -68,9 +70,13 @@ class ActionModule(ActionBase):
         decision = decide(declaration, looks, request)
         run = this_run()
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        document = document_of(decision, looks, declaration, made, f"{run.user}@{run.host}")
-        digest = folder.write("plan", "document", document)
         found = members(decision, declaration, looks, request, options["verify"])
+        kept = keepers(declaration, changing(found))
+        document = {
+            **document_of(decision, looks, declaration, made, f"{run.user}@{run.host}"),
+            "helpers": helpers(found, kept),
+        }
+        digest = folder.write("plan", "document", document)
         before = folder.read("plan", "reading") or {"stages": {}}
         around = {
             "stages": with_done(by_stage(decision.plan.steps), before["stages"], folder.done()),

@@ -18,7 +18,8 @@ requirements:
   - Set in the configuration, with C(stdout_callback = ipu.pod.report) below C([defaults]) of ansible.cfg.
 description:
   - Shows the lines of M(ipu.pod.report), what M(ansible.builtin.debug) shows, the names of the stages that have
-    something to do, the names of tasks that change something and are in no stage, warnings and failures. With C(-v), everything that Ansible's own default shows.
+    something to do, the names of tasks that change something and are in no stage, warnings and failures.
+  - With C(-v), everything that Ansible's own default shows.
 """
 
 import re

@@ -121,6 +121,26 @@ def _with_absent(tenancy: Tenancy) -> tuple[Declaration, Placement]:
     return everybody, {**there, **tenancy.placement}
 
 
+def helpers(found: Sequence[Member], kept: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """The devices that a run contacts besides those with steps, or for more than their steps, each with what ``for``.
+
+    Args:
+        found: the members of the stages.
+        kept: host to the pods whose locks it keeps.
+    """
+    wakes = [
+        {"device": waker, "for": f"wakes IPU-Machines on {each['host']}"}
+        for each in found
+        for stage in (SWITCHES_DOWN, SWITCHES)
+        for waker in each["options"].get(stage, {}).get("wakers", {})
+    ]
+    return [
+        *({"device": host, "for": f"keeps the locks of {', '.join(pods)}"} for host, pods in kept.items()),
+        *wakes,
+        *({"device": each["host"], "for": "verifies"} for each in found if VERIFICATION in each["options"]),
+    ]
+
+
 def changing(found: Sequence[Member]) -> list[str]:
     """The devices that a run changes, without those that only verify."""
     return [each["host"] for each in found if set(each["options"]) - {VERIFICATION}]
