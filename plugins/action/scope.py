@@ -10,13 +10,19 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 
-OPTIONS = {"vpods": {"type": "list", "elements": "str"}, "hosts": {"type": "list", "elements": "str"}}
+OPTIONS = {
+    "vpods": {"type": "list", "elements": "str"},
+    "hosts": {"type": "list", "elements": "str"},
+    "left": {"type": "bool", "default": False},
+}
 
 
 class ActionModule(ActionBase):
@@ -28,12 +34,16 @@ class ActionModule(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """The names of the devices, and of the hosts that keep locks with their pods."""
         super().run(tmp, task_vars)
-        _found, options = self.validate_argument_spec(OPTIONS, required_one_of=[("vpods", "hosts")])
+        _found, options = self.validate_argument_spec(
+            OPTIONS, required_one_of=[("vpods", "hosts")], required_if=[("left", True, ["vpods"])]
+        )
         try:
             declaration = declaration_of(task_vars or {}, self._loader)
             hosts = plain(options["hosts"]) or []
             if options["vpods"] is not None:
                 hosts += hosts_of(declaration, plain(options["vpods"]))
+            if options["left"]:
+                hosts += left_servers(declaration, RunFolder().looks(), plain(options["vpods"]))
             kept = keepers(declaration, hosts)
         except DeclarationError as error:
             raise AnsibleActionFail("; ".join(error.problems)) from None

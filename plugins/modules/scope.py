@@ -12,9 +12,9 @@ short_description: Finds what a run is about, and who keeps the locks of its pod
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
-  - From pods.yml alone. The devices of vPODs are their Poplar servers, the hosts of their V-IPU controllers, and the
-    ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller if that is managed,
-    else on the control node.
+  - From pods.yml alone, but for O(left). The devices of vPODs are their Poplar servers, the hosts of their V-IPU
+    controllers, and the ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller if
+    that is managed, else on the control node.
   - Needs O(vpods), O(hosts), or both.
 extends_documentation_fragment:
   - ipu.pod._attributes
@@ -35,6 +35,13 @@ options:
     description: Names of devices.
     type: list
     elements: str
+  left:
+    description:
+      - Also find the Poplar servers that the vPODs leave; pods.yml does not name them any more, but the switches that
+        were looked at in this run have them in a VLAN of theirs.
+      - Needs O(vpods).
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from .._pod import stages
 from .._pod.managed import unmanaged, wholly_unmanaged
@@ -90,14 +91,8 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
     unseen = _unseen(declaration, looks, request)
     silent = [f"{each['device']}: {each['message']}; {_remedy(looks.get(each['device']))}" for each in unseen]
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
-    controllers = {
-        host: there
-        for host, look in looks.items()
-        for there in [held(look, host not in only_read)]
-        if there is not None
-    }
     try:
-        tenancy = tenancy_of(declaration, controllers, looks, request.only, request.told)
+        tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.told)
     except DeclarationError as error:
         return Decision(None, [*silent, *_silent_controllers(declaration, looks, only_read), *error.problems], unseen)
     plan = plan_of(tenancy, looks, _permission(declaration, request))
@@ -116,6 +111,24 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
     point = stages.CONTROLLERS if is_by_size else ""
     unknown = [*unseen, *plan.refusals, *troubles]
     return Decision(tenancy, list(dict.fromkeys(refusals)), unknown, troubles, plan, point)
+
+
+def left_servers(declaration: Declaration, looks: Looks, only: Sequence[str]) -> list[str]:
+    """The Poplar servers that some vPODs leave, which only the looks at their switches tell."""
+    only_read = unmanaged(declaration)[CONTROLLER_LAYER]
+    try:
+        tenancy = tenancy_of(declaration, _held(looks, only_read), looks, only)
+    except DeclarationError:
+        # The decision says so.
+        return []
+    known = (*hosts_of(declaration, only), *wholly_unmanaged(declaration))
+    return [name for name in tenancy.wanted["poplar_servers"] if name not in known]
+
+
+def _held(looks: Looks, only_read: Collection[str]) -> dict[str, Any]:
+    """Host to what the V-IPU controllers there hold, of those that say it."""
+    found = {host: held(look, host not in only_read) for host, look in looks.items()}
+    return {host: there for host, there in found.items() if there is not None}
 
 
 def _permission(declaration: Declaration, request: Request) -> Callable[[str, Stage], bool]:
