@@ -60,7 +60,7 @@ class PlaybookRun:
 
     @property
     def done(self) -> set[tuple[str, str]]:
-        """Device and name of everything that was changed, as the modules on the devices say."""
+        """Device and name of everything that was changed, as the modules on the devices say; files with keys are not."""
         return {
             (host, name)
             for host, task, result in self.tasks
@@ -91,6 +91,9 @@ def playbook_run(name: str, code: int, output: str, errors: str) -> PlaybookRun:
 
 def _changed_by(result: dict[str, Any], task: str) -> list[str]:
     """The names in the plan of one of our modules; of others what they were told to change."""
+    if "censored" in result:
+        return []
     if "plan" in result:
         return [step["name"] for step in result["plan"]]
-    return [next((str(result[key]) for key in ("dest", "path", "name") if key in result), task)]
+    # The name of a task of a role has that of the role in front.
+    return [next((str(result[key]) for key in ("dest", "path", "name") if key in result), task.rpartition(" : ")[2])]

@@ -25,7 +25,7 @@ SERVED = [
     {"interface": "rnic0", "networks": ["10.1.5.0/24"]},
     {"interface": "rnic1", "networks": ["10.1.5.0/24"]},
 ]
-EXTRA = ("-e", json.dumps({"poplar_server_interfaces": RNICS, "pod_services_dhcp": SERVED}))
+EXTRA = ("-e", json.dumps({"rnic_interfaces": RNICS, "pod_services_dhcp": SERVED}))
 
 # It only answers to the RNIC of the management server, so that no IPU-Machine takes what it offers.
 OTHER_SERVER = (
@@ -43,9 +43,8 @@ def _inventory() -> Path:
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Any) -> Any:
     """The pod with its VLANs and the server's RNICs, without services."""
-    both_ends = json.dumps({"preflight_repaired": ["switches", "poplar_servers"]})
-    for playbook in ("tor_switches", "poplar_servers"):
-        run = fresh_pod.playbook(playbook, *EXTRA, "-e", both_ends)
+    for playbook in ("poplar_servers", "tor_switches"):
+        run = fresh_pod.playbook(playbook, *EXTRA)
         assert run.code == 0, run.messages
     return fresh_pod
 
