@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,8 @@ def in_service(settings: Mapping[str, Any] = SETTINGS, *vpods: str) -> dict[str,
     return on_a_host(things)
 
 
-def asked(sites: Mapping[str, InProcess]) -> dict[str, Any]:
-    """The part "controllers" of a host with these, by vPOD."""
+def asked(sites: Mapping[str, InProcess], partitions: Sequence[str] = ()) -> dict[str, Any]:
+    """The part "controllers" of a host with these, by vPOD, and the IPUoF configurations of partitions."""
     # The simulated vipu-admin moves this process to another directory.
     one_at_a_time = threading.Lock()
     answers: dict[str, Any] = {}
@@ -75,5 +75,5 @@ def asked(sites: Mapping[str, InProcess]) -> dict[str, Any]:
             with one_at_a_time:
                 return site.run(argv)
 
-        answers.update(controllers_from([Place(name, 8091, "/storage")], [], run, lambda _path: True))
+        answers.update(controllers_from([Place(name, 8091, "/storage")], partitions, run, lambda _path: True))
     return answers

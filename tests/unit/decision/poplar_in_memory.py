@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused, converge, one_by_one
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
 from ansible_collections.ipu.pod.plugins.plugin_utils._things import things
@@ -21,7 +22,13 @@ from tests.unit.rnic.memory_files import MemoryFiles
 
 KEY = re.compile('(?<=api-access-key=")[^"]*')
 DIRECTORY = "/var/lib/vipu"
-CERTIFICATES = [f"{DIRECTORY}/vipu-certs/client/{name}" for name in ("ca.crt", "tls.crt", "tls.key")]
+
+
+def certificates(directory: str) -> list[str]:
+    """What clients of a controller that runs there need."""
+    return [f"{directory}/vipu-certs/client/{name}" for name in ("ca.crt", "tls.crt", "tls.key")]
+
+
 SETTINGS = {
     "vpod_vipu": {},
     "vpod_containers": {},
@@ -86,45 +93,73 @@ class Host:
 
     def _paths(self) -> dict[str, Any]:
         found: dict[str, Any] = {
-            path: {"kind": "file", "sha256": _hash(file.content), **_attributes(file.owner, file.group, file.mode)}
+            path: {"kind": "file", "sha256": _hash(file.content), **self._attributes(path, file)}
             for path, file in self.files.files.items()
         }
-        return {**found, **{path: {"kind": "directory", **_attributes(*own)} for path, own in self.directories.items()}}
+        directories = {
+            path: {"kind": "directory", "owner": owner, "group": group, "mode": mode, "modified": 0}
+            for path, (owner, group, mode) in self.directories.items()
+        }
+        return {**found, **directories}
+
+    def _attributes(self, path: str, file: File) -> dict[str, Any]:
+        return {"owner": file.owner, "group": file.group, "mode": file.mode, "modified": self.files.modified(path)}
 
 
 def controller(*users: str) -> Host:
     """The host of a secure controller."""
     host = Host("ctrl001")
-    for path in CERTIFICATES:
+    for path in certificates(DIRECTORY):
         host.files.write(path, File(f"certificate {path}\n"))
     for user in users:
         host.files.write(f"{DIRECTORY}/keys/{user}.key", File(f"key of {user}\n"))
     return host
 
 
-def carry_out(server: Host, controller: Host, wanted: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """What the role does.
+def carry_out(
+    server: Host,
+    controller: Host,
+    wanted: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    spend: Callable[[], None] = lambda: None,
+) -> None:
+    """What the role does; ``spend`` is called before each thing, and may end it.
 
     Raises:
         Refused: one of its tasks fails.
     """
     own = {**settings, "vpod_vipu": wanted["vipu"] or {}, "vpod_containers": wanted["containers"] or {}}
     there = server.files.read(CLIENT)
-    is_ours = there is not None and there.content.startswith(HEADER)
-    for thing in vpod_things(own, is_ours):
-        match thing:
-            case things.Directory():
-                server.directories[thing.path] = (thing.owner, thing.group, thing.mode)
-            case things.Absent():
-                server.files.remove(thing.path)
-            case things.File():
-                content = _with_secret(thing, controller)
-                server.files.write(thing.path, File(content, thing.owner, thing.group, thing.mode))
+    write(server, vpod_things(own, there is not None and there.content.startswith(HEADER)), controller, spend)
     asked = {**wanted["ipuof"], "configurations": controller.configurations, "login_partition": None}
     ownership = ipuof.Ownership(own["vpod_owner"], own["vpod_group"], own["vpod_file_mode"])
     store = IpuofFiles(server.files)
     plan = partial(ipuof.plan, ipuof.wanted_files(asked), ownership)
-    assert converge(store.read, plan, one_by_one(store.carry_out), check_mode=False).failure is None
+
+    def carry_out_one(step: Step) -> None:
+        spend()
+        store.carry_out(step)
+
+    assert converge(store.read, plan, one_by_one(carry_out_one), check_mode=False).failure is None
+
+
+def write(
+    host: Host, wanted: Iterable[things.Thing], controller: Host, spend: Callable[[], None] = lambda: None
+) -> None:
+    """Directories and files as they are wanted; secrets are those of the controller's host."""
+    for thing in wanted:
+        match thing:
+            case things.Directory(path, owner, group, mode) if host.directories.get(path) != (owner, group, mode):
+                spend()
+                host.directories[path] = (owner, group, mode)
+            case things.Absent(path) if path in host.files.files:
+                spend()
+                host.files.remove(path)
+            case things.File(path):
+                file = File(_with_secret(thing, controller), thing.owner, thing.group, thing.mode)
+                if host.files.read(path) != file:
+                    spend()
+                    host.files.write(path, file)
 
 
 def _with_secret(file: things.File, controller: Host) -> str:
@@ -147,7 +182,3 @@ def _secrets(files: Mapping[str, File]) -> dict[str, dict[str, str]]:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _attributes(owner: str, group: str, mode: str) -> dict[str, Any]:
-    return {"owner": owner, "group": group, "mode": mode, "modified": 0.0}

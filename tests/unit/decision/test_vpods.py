@@ -14,7 +14,6 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE,
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpods import vpod_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CLIENT
 from tests.unit.decision.poplar_in_memory import (
-    CERTIFICATES,
     CLIENT_OPTIONS,
     DIRECTORY,
     NETWORK,
@@ -23,6 +22,7 @@ from tests.unit.decision.poplar_in_memory import (
     SETTINGS,
     Host,
     carry_out,
+    certificates,
     controller,
     options,
 )
@@ -91,7 +91,7 @@ def test_a_key_that_the_plan_makes_will_be_another_one() -> None:
 def test_a_certificate_that_the_controller_has_renewed_is_written_again() -> None:
     wanted, host = options(SECURE), controller("alice")
     there = server(wanted, host)
-    host.files.write(CERTIFICATES[1], File("renewed\n"))
+    host.files.write(certificates(DIRECTORY)[1], File("renewed\n"))
     assert [step.name for step in steps(there, wanted, host)] == ["/etc/vipu/certs/tls.crt"]
 
 
@@ -107,9 +107,9 @@ def test_a_key_that_nobody_has_is_refused() -> None:
 
 def test_certificates_that_nobody_has_are_refused() -> None:
     host = controller("alice")
-    for path in CERTIFICATES:
+    for path in certificates(DIRECTORY):
         host.files.remove(path)
-    with pytest.raises(Refused, match=f"ctrl001 has no {', '.join(CERTIFICATES)}, which"):
+    with pytest.raises(Refused, match=f"ctrl001 has no {', '.join(certificates(DIRECTORY))}, which"):
         steps(server(), options(SECURE), host)
 
 
