@@ -60,7 +60,7 @@ class PlaybookRun:
 
     @property
     def done(self) -> set[tuple[str, str]]:
-        """Device and name of everything that was changed, as the modules on the devices say; files with keys are not."""
+        """Device and name of everything that was changed, as modules on devices say; of files with keys they don't."""
         return {
             (host, name)
             for host, task, result in self.tasks

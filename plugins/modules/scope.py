@@ -13,8 +13,8 @@ version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - From pods.yml alone, but for O(left). The devices of vPODs are their Poplar servers, the hosts of their V-IPU
-    controllers, and the ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller if
-    that is managed, else on the control node.
+    controllers, and the ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller
+    if that is managed, else on the control node.
   - Needs O(vpods), O(hosts), or both.
 extends_documentation_fragment:
   - ipu.pod._attributes
