@@ -52,6 +52,9 @@ def entries(draw: st.DrawFn, number: int, is_pinned: bool) -> dict[str, Any]:
     words: dict[str, Any] = {
         "ipus": draw(st.sampled_from([4, 8, 16])),
         "vlan": draw(st.sampled_from([100 + number, 110 + number])),
+        "poplar_servers": draw(
+            st.sampled_from([[f"p-poplar{number}"], [f"p-poplar{number}"], [f"p-poplar{number % 3 + 1}"]])
+        ),
         "users": draw(st.sampled_from([[f"t{number}"], [f"t{number}", "ann"], ["ann"]])),
         "partitions": draw(st.sampled_from([{}, {f"t{number}-train": {"ipus": 4}}])),
         "ipuof": draw(st.sampled_from(["environment", "files"])),
@@ -105,6 +108,30 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
     there.touch(*there.devices)
     found = there.decide(declaration)
     assert (found.refusals, found.troubles, found.plan.steps) == ([], [], [])
+    looks = there.looks()
+    shared = looks[CONTROLLER]["parts"]["controllers"]
+    switch = looks["p-tor"]["parts"]["gathered"]
+    untagged = {"access": "vlan", "trunk": "native_vlan"}
+    vlans = {port["name"]: port[untagged[port["mode"]]] for port in switch["ports"] if port["mode"] in untagged}
+    assert {vlan["name"]: vlan["vlan_id"] for vlan in switch["vlans"] if vlan["name"].startswith("vpod-")} == {
+        f"vpod-{name}": vpod.vlan for name, vpod in declaration.vpods.items()
+    }
+    for name, vpod in declaration.vpods.items():
+        own = shared[name if vpod.controller == "dedicated" else ""]
+        machines = shared[""]["allocations"][name]["agents"]
+        assert len(machines) * 4 == vpod.ipus
+        assert {vlans[f"Ethernet{8 + int(machine[6:])}/1"] for machine in machines} == {vpod.vlan}
+        assert {each.name for each in vpod.partitions} <= own["partitions"].keys()
+        assert all(name in own["users"][user]["allocations"] for user in vpod.users)
+        for server in vpod.poplar_servers:
+            assert vlans[f"Ethernet{23 + 2 * int(server[-1])}/1"] == vpod.vlan
+            files = there.servers[server].host.files.files
+            assert f'api-user-id="{vpod.users[0]}"' in files["/etc/vipu/vipu-cli.hcl"].content
+            assert ("/etc/ipu.pod/containers.env" in files) == (vpod.containers is not None)
+    for name in declaration.absent:
+        assert name not in shared.keys() | shared[""]["allocations"].keys()
+    free = there.servers.keys() - {name for vpod in declaration.vpods.values() for name in vpod.poplar_servers}
+    assert not [name for name in free if "/etc/vipu/vipu-cli.hcl" in there.servers[name].host.files.files]
 
 
 def bring_others(there: PodInMemory) -> None:
@@ -155,7 +182,7 @@ def by_hand(there: PodInMemory) -> dict[str, Callable[[], Any]]:
 
 
 @settings(
-    max_examples=40,
+    max_examples=50,
     phases=[Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
@@ -193,6 +220,7 @@ def test_a_plan_carried_out_leaves_nothing_to_do_however_often_its_run_is_killed
         # The rest, and no more; a vPOD without pins whose allocation has gone may get another place.
         assert keys(left) < plan or not is_pinned
     event(f"{min(runs, 5)} runs or more")
+    assert_done(there, after)
     assert of_others(there) == foreign
 
 
@@ -249,6 +277,7 @@ def test_a_decision_touches_nothing_and_leaves_alone_what_it_may_not_change(
         assert step["device"] not in silent
         assert parts[step["stage"]] in request.parts
     refused = {each["device"]: each["message"] for each in found.plan.refusals}
+    assert not refused.keys() & silent
     assert {f"{device}: {message}" for device, message in refused.items()} <= set(found.refusals)
     for member in members(found, declaration, looks, request, verifies_all=False):
         assert member["host"] in request.hosts
