@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What contradicts itself before anything is touched: variables, both ends of each cable, clusters. Pure."""
+"""What contradicts itself before anything is touched: variables, both ends of each cable, clusters that come too early. Pure."""
 
 from __future__ import annotations
 
@@ -50,17 +50,21 @@ def contradictions(
     }
     planned = claims_of(variables, declaration)
     repaired = [REPAIRED[each] for each in parts if each in REPAIRED]
+    return [
+        *declared_mismatches(servers, switches, planned),
+        *seen_mismatches(servers, switches, planned, repaired),
+    ]
+
+
+def too_early(declaration: Declaration, looks: Mapping[str, Look]) -> list[str]:
+    """Why clusters cannot be made yet, one sentence each."""
     agents = {
         host: controllers[""].get("agents") or {}
         for host, look in looks.items()
         for controllers in [part(look, "controllers")]
-        if controllers and host not in only_read[CONTROLLER_LAYER]
+        if controllers and host not in unmanaged(declaration)[CONTROLLER_LAYER]
     }
-    return [
-        *declared_mismatches(servers, switches, planned),
-        *seen_mismatches(servers, switches, planned, repaired),
-        *unmade_clusters(declaration, agents),
-    ]
+    return unmade_clusters(declaration, agents)
 
 
 def problems_of(document: Any) -> list[str]:

@@ -18,7 +18,7 @@ from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError
 from .._pod.stages import PARTS, STAGES, Stage
-from .agreement import contradictions
+from .agreement import contradictions, too_early
 from .controllers import held, moved, needs_decision_point, partition_trouble, silence
 from .layers import Plan, plan_of
 from .looks import REFUSED, TIMED_OUT, Look, answered
@@ -101,6 +101,7 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         *_silent_controllers(declaration, looks, only_read),
         *(f"{each}. {UNTOUCHED}" for each in _moved_controllers(tenancy, looks, request.only)),
         *(contradictions(declaration, tenancy, looks, request.parts) if request.checks_cables else []),
+        *too_early(declaration, looks),
         *(_incomplete(tenancy, request.parts) if request.parts else []),
         *(refused_interruptions(tenancy, looks, request.told) if request.parts else []),
         *(f"{each['device']}: {each['message']}" for each in plan.refusals),
