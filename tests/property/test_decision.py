@@ -113,9 +113,8 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
     switch = looks["p-tor"]["parts"]["gathered"]
     untagged = {"access": "vlan", "trunk": "native_vlan"}
     vlans = {port["name"]: port[untagged[port["mode"]]] for port in switch["ports"] if port["mode"] in untagged}
-    assert {vlan["name"]: vlan["vlan_id"] for vlan in switch["vlans"] if vlan["name"].startswith("vpod-")} == {
-        f"vpod-{name}": vpod.vlan for name, vpod in declaration.vpods.items()
-    }
+    of_vpods = {(vlan["name"], vlan["vlan_id"]) for vlan in switch["vlans"] if vlan["name"].startswith("vpod-")}
+    assert of_vpods == {(f"vpod-{name}", vpod.vlan) for name, vpod in declaration.vpods.items()}
     for name, vpod in declaration.vpods.items():
         own = shared[name if vpod.controller == "dedicated" else ""]
         machines = shared[""]["allocations"][name]["agents"]
