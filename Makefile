@@ -120,9 +120,18 @@ integration: setup ## The playbooks on simulated pods, two at a time, each as on
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
 	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder tests/integration
 
-.PHONY: molecule
-molecule: setup ## Scenarios on the simulated pod
-	@molecule --base-config molecule/config.yml test --all
+SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
+
+.PHONY: molecule $(SCENARIOS)
+molecule: setup ## Scenarios on simulated pods, two at a time, each as on a machine of its own
+	@$(PODSIM) image
+	@$(PODSIM) image inventories/sim_slurm/pods.yml
+	@$(MAKE) --jobs 2 --output-sync --keep-going $(SCENARIOS)
+
+# One of them: `make molecule-secure`.
+$(SCENARIOS): molecule-%: setup
+	@bash tests/tools/machine_of_its_own.sh .venv/bin/molecule --base-config molecule/config.yml \
+	  test --no-command-borders --scenario-name $*
 
 .PHONY: acceptance
 acceptance: prerequisites ## 802.1Q, bonds, RoCE and undone changes on real kernels, in two virtual machines
