@@ -88,7 +88,10 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         looks: host to its look, also of controllers that the run does not change: they say where the vPODs lie.
         request: what is asked for.
     """
-    unseen = _unseen(declaration, looks, request)
+    try:
+        unseen = _unseen(declaration, looks, request)
+    except DeclarationError as error:
+        return Decision(None, error.problems, [])
     silent = [f"{each['device']}: {each['message']}; {_remedy(looks.get(each['device']))}" for each in unseen]
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     try:

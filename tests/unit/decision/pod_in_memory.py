@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
@@ -36,6 +37,7 @@ from tests.controller_looks import PROGRAM, asked
 from tests.controller_looks import SETTINGS as CONTROLLER_SETTINGS
 from tests.unit.decision import poplar_in_memory, server_looks
 from tests.unit.rnic.runs import changed, client_of, confirmed, networkd_server
+from tests.unit.rnic.tiny_kernel import Nic
 
 CONTROLLER = "ctrl"
 SWITCH_SETTINGS: dict[str, Any] = {
@@ -102,7 +104,13 @@ class ServerInMemory:
         found = server_looks.look_at(self.server)
         parts = {**self.host.look()["parts"], **found["parts"]}
         del parts["controllers"]
-        parts["network"]["gathered"] = gathered(client_of(self.server).survey())
+        seen = client_of(self.server).survey()
+        parts["network"].update(gathered=gathered(seen), lasting=lasting(seen))
+        parts["nics"] = {
+            "nics": [_nic(name, nic) for name, nic in self.server.nics.items() if not nic.kind],
+            "minimum": {},
+        }
+        parts["roce"] = {"message": "this server has neither mlnx_qos nor dcb"}
         parts["things"] = {**server_looks.THINGS, **self.host.look()["parts"]["things"]}
         parts["use"] = {"in_use": self.in_use, "unknown": []}
         return {"settings": SERVER_SETTINGS, "parts": parts}
@@ -117,6 +125,12 @@ class ServerInMemory:
             life.spend()
             assert confirmed(self.server, interfaces).failure is None
         poplar_in_memory.write(self.host, poplar_server_things(SERVER_SETTINGS), self.controller.host, life.spend)
+
+
+def _nic(name: str, nic: Nic) -> Fields:
+    """What is told of a NIC that works."""
+    usual = {"carrier": True, "speed": 100_000, "speed_verdict": "ok", "firmware": {"verdict": "unknown"}}
+    return {"name": name, "mac": nic.mac, "up": nic.up, **usual}
 
 
 class ControllerInMemory:
@@ -266,7 +280,7 @@ class PodInMemory:
             if name not in self._looks:
                 found = {"host": name, "outcome": "answered", "message": "", **device.look()}
                 self._looks[name] = json.loads(json.dumps(found))
-        return dict(self._looks)
+        return copy.deepcopy(self._looks)
 
     def touch(self, *names: str) -> None:
         """Somebody else has changed these."""

@@ -1,0 +1,173 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run decides as a whole: what it refuses before anything is touched, what it does not know, where it waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.decision.pod_in_memory import CONTROLLER
+from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, NOTHING, VPODS, decided, told
+
+Looks = dict[str, Any]
+PINNED = {
+    "alice": {**ALICE, "ipu_machines": [f"p-ipum{n}" for n in (1, 2, 3, 4)]},
+    "bob": {**BOB, "ipu_machines": ["p-ipum5", "p-ipum6"]},
+}
+
+
+def silent(looks: Looks, name: str, outcome: str = "timed out", message: str = "No route to host") -> None:
+    looks[name].update(outcome=outcome, message=message, parts={})
+
+
+def shared(looks: Looks) -> dict[str, Any]:
+    """What the controller of the cluster holds."""
+    controller: dict[str, Any] = looks[CONTROLLER]["parts"]["controllers"][""]
+    return controller
+
+
+def test_a_pod_as_declared_needs_nothing(looks: Looks) -> None:
+    found = decided(looks)
+    assert (found.refusals, found.unseen, found.troubles, found.plan.steps, found.point) == ([], [], [], [], "")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "remedy"),
+    [
+        ("timed out", "start it, or correct its address in pods.yml"),
+        ("refused", "correct how the inventory says to log in"),
+        ("failed", "put that right"),
+    ],
+)
+def test_a_device_that_does_not_answer_is_refused_with_a_remedy_and_the_rest_is_planned(
+    looks: Looks, outcome: str, remedy: str
+) -> None:
+    silent(looks, "p-poplar1", outcome, "its own words")
+    found = decided(looks, {**VPODS, "carol": CAROL})
+    assert found.refusals == [f"p-poplar1: its own words; {remedy}. {NOTHING}"]
+    assert found.unseen == [{"device": "p-poplar1", "message": "its own words"}]
+    devices = {step["device"] for step in found.plan.steps}
+    assert "p-poplar3" in devices
+    assert "p-poplar1" not in devices
+
+
+@pytest.mark.parametrize(
+    ("words", "pod"),
+    [
+        ({"hosts": [name for name in DEVICES if name != "p-poplar1"]}, {}),
+        ({"only": ("bob",)}, {}),
+        ({}, {"managed": ["switch", "controller"]}),
+    ],
+)
+def test_a_device_that_the_run_is_not_about_need_not_answer(looks: Looks, words: Any, pod: Any) -> None:
+    silent(looks, "p-poplar1")
+    assert decided(looks, pod=pod, **words).refusals == []
+
+
+def test_where_nobody_says_where_vpods_lie_nothing_is_planned(looks: Looks) -> None:
+    looks[CONTROLLER]["parts"]["controllers"][""] = {"storage": True, "message": "nobody listens"}
+    found = decided(looks)
+    assert found.tenancy is None
+    assert found.plan.steps == []
+    assert found.refusals[0] == (
+        f"nobody listens; start vipu-server on {CONTROLLER}, or correct the controller in pods.yml. {NOTHING}"
+    )
+    assert found.refusals[1].startswith(f"vpods.alice: the controller on {CONTROLLER} says where it lies and could not")
+
+
+def test_pins_say_where_vpods_lie_although_the_controller_does_not(looks: Looks) -> None:
+    silent(looks, CONTROLLER)
+    found = decided(looks, PINNED)
+    assert found.tenancy is not None
+    assert found.tenancy.placement["bob"] == ["p-ipum5", "p-ipum6"]
+    assert [each for each in found.refusals if each.startswith(f"{CONTROLLER}: No route to host; start it")]
+
+
+def test_a_vpod_that_is_not_declared_is_refused(looks: Looks) -> None:
+    found = decided(looks, only=("al",))
+    assert found.refusals == ["vpods_only: 'al' is no vPOD of pods.yml, which has alice, bob"]
+    assert found.plan.steps == []
+
+
+def test_running_work_does_not_end_unless_somebody_says_so(looks: Looks) -> None:
+    (refusal,) = decided(looks, ALICE_GOES).refusals
+    assert refusal.startswith("Nothing has been touched, because it would end what runs: vPOD alice is to go; ")
+    assert "partition train" in refusal
+    assert decided(looks, ALICE_GOES, told=("alice",)).refusals == []
+    # Who only looks is not refused.
+    assert decided(looks, ALICE_GOES, parts=(), checks_cables=False).refusals == []
+
+
+def test_a_vpod_goes_down_through_all_layers_or_through_none(looks: Looks) -> None:
+    found = decided(looks, ALICE_GOES, told=("alice",), parts=("switches",))
+    assert found.refusals == [
+        f"vPOD alice is to go, which is more than this playbook does; run playbooks/vpods.yml. {NOTHING}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("vpod", "words", "said"),
+    [
+        ("alice", {"controller": "dedicated"}, "vPOD alice shall have a dedicated controller, and has partitions on"),
+        (
+            "bob",
+            {"controller": "shared"},
+            "vPOD bob shall be on the shared controller of ctrl, and has a dedi",
+        ),
+    ],
+)
+def test_users_and_partitions_do_not_move_between_controllers(looks: Looks, vpod: str, words: Any, said: str) -> None:
+    found = decided(looks, {**VPODS, vpod: {**VPODS[vpod], **words}}, told=("alice", "bob"))
+    (refusal,) = [each for each in found.refusals if "cannot move" in each]
+    assert refusal.startswith(said)
+    assert refusal.endswith(f"make the vPOD absent first. {NOTHING}")
+
+
+def test_what_contradicts_itself_is_refused_where_it_matters(looks: Looks) -> None:
+    network = looks["p-poplar3"]["parts"]["network"]
+    network["gathered"][0]["addresses"] = ["10.1.5.3/24"]
+    (refusal,) = decided(looks, parts=("switches",)).refusals
+    assert "10.1.5.3 is its rnic_address in pods.yml" in refusal
+    assert decided(looks, parts=(), checks_cables=False).refusals == []
+
+
+def test_a_partition_that_does_not_work_is_a_trouble_and_not_a_step(looks: Looks) -> None:
+    shared(looks)["partitions"]["train"]["status"] = "ERROR"
+    found = decided(looks)
+    assert [each["device"] for each in found.troubles] == [CONTROLLER]
+    assert "train" in found.troubles[0]["message"]
+    assert found.unseen == found.troubles
+    assert (found.refusals, found.plan.steps) == ([], [])
+    assert decided(looks, parts=("switches",)).troubles == []
+
+
+def test_so_is_one_of_a_dedicated_controller(looks: Looks) -> None:
+    looks[CONTROLLER]["parts"]["controllers"]["bob"]["partitions"]["serve"]["status"] = "ERROR"
+    (trouble,) = decided(looks).troubles
+    assert "serve" in trouble["message"]
+    assert decided(looks, hosts=("p-tor",)).troubles == []
+
+
+@pytest.mark.parametrize(("by_agents", "point"), [(True, ""), (False, "controllers")])
+def test_where_only_the_controller_knows_where_an_allocation_comes_to_lie_the_plan_waits_for_it(
+    looks: Looks, by_agents: bool, point: str
+) -> None:
+    shared(looks)["allocates_by_agents"] = by_agents
+    assert decided(looks, {**VPODS, "carol": CAROL}).point == point
+    assert decided(looks).point == ""
+
+
+def test_a_refusal_of_one_device_names_it(looks: Looks) -> None:
+    looks["p-tor"]["parts"]["sessions"]["busy"] = {"joe": "pending"}
+    found = decided(looks, {**VPODS, "carol": CAROL})
+    (refusal,) = found.refusals
+    assert refusal.startswith("p-tor: ")
+    assert {"device": "p-tor", "message": refusal.removeprefix("p-tor: ")} in found.unseen
+    assert not [each for each in told(found) if each[1] == "p-tor"]
+
+
+def test_what_is_not_managed_has_no_step(looks: Looks) -> None:
+    found = decided(looks, {**VPODS, "carol": CAROL}, pod={"managed": ["switch", "controller"]})
+    assert {step["device"] for step in found.plan.steps} == {"p-tor", CONTROLLER}

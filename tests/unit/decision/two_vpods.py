@@ -1,0 +1,55 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What pods.yml says of the pod in service, and what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
+from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+
+ALICE: dict[str, Any] = {
+    "cluster": "c",
+    "ipus": 16,
+    "vlan": 101,
+    "users": ["alice"],
+    "poplar_servers": ["p-poplar1"],
+    "partitions": {"train": {"ipus": 8}},
+    "ipuof": "files",
+}
+BOB: dict[str, Any] = {
+    "cluster": "c",
+    "ipus": 8,
+    "vlan": 102,
+    "users": ["bob"],
+    "poplar_servers": ["p-poplar2"],
+    "partitions": {"serve": {"ipus": 4}},
+    "controller": "dedicated",
+}
+CAROL: dict[str, Any] = {
+    "cluster": "c",
+    "ipus": 4,
+    "vlan": 103,
+    "users": ["carol"],
+    "poplar_servers": ["p-poplar3"],
+}
+VPODS = {"alice": ALICE, "bob": BOB}
+ALICE_GOES = {"alice": {**ALICE, "state": "absent"}, "bob": BOB}
+DEVICES = ("p-tor", "p-poplar1", "p-poplar2", "p-poplar3", CONTROLLER)
+NOTHING = "Nothing has been touched."
+
+
+def decided(looks: Mapping[str, Any], vpods: Mapping[str, Any] = VPODS, pod: Any = None, **words: Any) -> Decision:
+    """What a run decides that may change every device."""
+    return decide(declared(vpods, **(pod or {})), looks, request(**words))
+
+
+def request(**words: Any) -> Request:
+    return Request(**{"hosts": DEVICES, **words})
+
+
+def told(decision: Decision) -> list[tuple[str, str, str, str]]:
+    """Stage, device, kind and name of each step."""
+    return [(step["stage"], step["device"], step["kind"], step["name"]) for step in decision.plan.steps]
