@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What contradicts itself before anything is touched: variables, both ends of each cable, clusters that come too early. Pure."""
+"""What contradicts itself before anything is touched: variables, both ends of each cable, early clusters. Pure."""
 
 from __future__ import annotations
 

@@ -41,6 +41,11 @@ class DedicatedStep(Step):
     vpod: str = ""
 
 
+def vpod_of(step: Step) -> str:
+    """The vPOD on whose dedicated controller a step is; empty for that of a cluster."""
+    return step.vpod if isinstance(step, DedicatedStep) else ""
+
+
 def controller_steps(options: Options, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
     """The controller of a cluster: its release, its service, agents, clusters and allocations.
 
@@ -237,7 +242,7 @@ def _dedicated(vpod: str, steps: Iterable[Step]) -> list[Step]:
 
 def _of_vpod(steps: Iterable[Step], vpod: str) -> list[Step]:
     """The steps on what one controller holds; with an empty name all but those of dedicated ones."""
-    return [step for step in steps if (step.vpod if isinstance(step, DedicatedStep) else "") == vpod]
+    return [step for step in steps if vpod_of(step) == vpod]
 
 
 def _service_steps(settings: Settings, service: Service, look: Look) -> list[Step]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step, diff_of
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER
 
 from .._pod import stages
 from .._pod.stages import STAGES, Stage
 from .compared import compared
-from .controllers import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps
+from .controllers import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
 from .looks import Look, answered
 from .servers import server_steps
 from .switches import switch_steps
@@ -50,12 +51,6 @@ class Plan:
     def before(self, device: str, *names: str) -> list[Step]:
         """The steps of a device in earlier stages."""
         return [step for name in names for step in self.made.get((device, name), ())]
-
-    def created_users(self) -> set[str]:
-        """The V-IPU users that this plan makes, who so get new access keys."""
-        return {
-            step.name for steps in self.made.values() for step in steps if (step.action, step.kind) == (CREATE, "user")
-        }
 
 
 def plan_of(tenancy: Tenancy, looks: Mapping[str, Look], may_change: Callable[[str, Stage], bool]) -> Plan:
@@ -163,15 +158,23 @@ def _controller_steps(plan: Plan, stage: Stage, device: str, options: Any, look:
 
 def _vpod_steps(plan: Plan, device: str, options: Options, look: Look, looks: Mapping[str, Look]) -> list[Step]:
     client = options["vipu"] or {}
+    there = _on_controller(plan, client)
     return vpod_steps(
         options,
         look["settings"],
         look,
         looks.get(client.get("controller", "")),
         plan.before(device, stages.VPODS_DOWN),
-        new_key=client.get("user") in plan.created_users(),
-        controller_earlier=plan.before(client.get("controller", ""), *(stage.name for stage in STAGES)),
+        new_key=any((step.action, step.kind, step.name) == (CREATE, USER, client.get("user")) for step in there),
+        controller_earlier=there,
     )
+
+
+def _on_controller(plan: Plan, client: Options) -> list[Step]:
+    """What the plan does on the host of a client's controller, without what other controllers there hold."""
+    steps = plan.before(client.get("controller", ""), *(stage.name for stage in STAGES))
+    vpod = client.get("dedicated") or ""
+    return [step for step in steps if step.kind not in KINDS or vpod_of(step) == vpod]
 
 
 def recorded(device: str, stage: Stage, step: Step) -> Recorded:
