@@ -44,7 +44,7 @@ class Site:
         variables = {
             "ansible_connection": "local",
             "ansible_python_interpreter": sys.executable,
-            "preflight_controller_storage": str(self.directory / "vipu-server.json"),
+            "vipu_controller_storage": str(self.directory / "vipu-server.json"),
         }
         (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(variables))
 

@@ -48,7 +48,11 @@ def rack(tmp_path: Path) -> Iterator[Tor]:
     assert controller.stdout.readline().startswith("vipu-server")
     with running_tor(tmp_path) as tor:
         tor.declare(DOCUMENT)
-        local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        local = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "vipu_controller_storage": str(tmp_path / "vipu-server.json"),
+        }
         (tor.inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(local))
         tor.type(*BY_HAND)
         yield tor

@@ -7,6 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+
 from .tor_playbooks import running_tor
 
 DOCUMENT: dict[str, Any] = {
@@ -28,13 +31,13 @@ DOCUMENT: dict[str, Any] = {
         }
     },
 }
-WANTED = "{{ (ipu_pod_declaration | ipu.pod.desired({})).management_switches[inventory_hostname] }}"
+WANTED = desired(parse_declaration(DOCUMENT), {})["management_switches"]["p-mgmt"]
 PLAY: list[dict[str, Any]] = [
     {
         "hosts": "management_switches",
         "gather_facts": False,
         "roles": ["ipu.pod.tor_switch"],
-        "vars": {"wanted": WANTED, "tor_switch_vlans": "{{ wanted.vlans }}", "tor_switch_ports": "{{ wanted.ports }}"},
+        "vars": {"tor_switch_vlans": WANTED["vlans"], "tor_switch_ports": WANTED["ports"]},
     }
 ]
 

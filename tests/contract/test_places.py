@@ -1,73 +1,46 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A controller that chooses the IPU-Machines of an allocation itself: the switch and the servers follow it."""
+"""A controller that chooses the IPU-Machines of an allocation itself: the switch follows it, in the same run."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from .tor_playbooks import PROGRAMS, ROOT
+from .tor_playbooks import running_tor
+from .vpods_bed import running_bed, vpod
 
-DOCUMENT = {
-    "plugin": "ipu.pod.pods",
-    "schema": 1,
-    "pods": {"p": {"model": "bow-pod64"}},
-    "controllers": {"v": {"address": "127.0.0.2"}},
-    "clusters": {"c": {"controller": "v", "pods": ["p"]}},
-    "vpods": {"alice": {"cluster": "c", "ipus": 8, "vlan": 101, "poplar_servers": ["p-poplar1"]}},
-}
-
-
-def machines(*numbers: int) -> list[str]:
-    return [f"p-ipum{number}" for number in numbers]
-
-
-def in_vlan_101(directory: Path, given: list[str], *options: str) -> list[str]:
-    """The ports that are to be in alice's VLAN, when the controller has given her these IPU-Machines."""
-    inventory = directory / "inventory"
-    (inventory / "group_vars").mkdir(parents=True, exist_ok=True)
-    (inventory / "pods.yml").write_text(yaml.safe_dump(DOCUMENT))
-    local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-    (inventory / "group_vars" / "all.yml").write_text(yaml.safe_dump(local))
-    now = {"allocations": {"alice": {"cluster": "c", "size": 8, "agents": given}}}
-    plan = "{{ (hostvars['v'].ipu_pod_declaration | ipu.pod.vpod_plan({'v': {'allocations': {}}}, {}, none)).desired }}"
-    asked = {"preflight_allocations": {}, "preflight_tenants": {"users": {}, "partitions": {}}}
-    before = {**asked, "vipu_controller_now": now, "ipu_pod_desired": plan}
-    wanted = "{{ hostvars['localhost'].ipu_pod_desired.tor_switches['p-tor'].ports | to_json }}"
-    play: list[dict[str, Any]] = [
-        {
-            "hosts": "localhost:ipu_pods:!ipu_machines",
-            "gather_facts": False,
-            "tasks": [{"ansible.builtin.set_fact": before}],
-        },
-        {"import_playbook": str(ROOT / "playbooks" / "phases" / "places.yml")},
-        {
-            "hosts": "localhost",
-            "gather_facts": False,
-            "tasks": [{"ansible.builtin.copy": {"content": wanted, "dest": str(directory / "ports")}}],
-        },
-    ]
-    (directory / "play.yml").write_text(yaml.safe_dump(play))
-    done = subprocess.run(
-        [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), str(directory / "play.yml"), *options],
-        cwd=ROOT,
-        env={**os.environ, "COLUMNS": "1000"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    ports = json.loads((directory / "ports").read_text())
-    return [port["name"] for port in ports if port.get("vlan") == 101]
+# `create allocation --agents` came with 1.18.0.
+OLDER = """\
+cd $(dirname $(command -v vipu-admin))
+mv vipu-admin newer-vipu-admin
+echo '#!/bin/sh\nPODSIM_VIPU_RELEASE=1.17.0 exec '$PWD'/newer-vipu-admin "$@"' >vipu-admin
+chmod +x vipu-admin
+"""
 
 
 def test_the_ports_follow_what_the_controller_has_given(tmp_path: Path) -> None:
-    assert in_vlan_101(tmp_path, machines(1, 2)) == ["Ethernet9/1", "Ethernet10/1"]
-    assert in_vlan_101(tmp_path, machines(5, 6)) == ["Ethernet13/1", "Ethernet14/1"]
+    (tmp_path / "tor").mkdir()
+    with running_bed(tmp_path) as bed, running_tor(tmp_path / "tor") as tor:
+        (bed.inventory / "group_vars" / "switches.yml").write_text(yaml.safe_dump(tor.connection))
+        bed.managed = ("controller", "switch")
+        assert bed.run().messages == ""
+        # Next to this one we would put another; the controller takes the first place.
+        bed.server.sh("vipu-admin create allocation theirs --agents p-ipum9")
+        bed.server.sh(OLDER)
+
+        alice = vpod(101, controller=None)
+        made = bed.run(alice=alice)
+        assert made.messages == ""
+        assert bed.machines_of("alice") == ["p-ipum1", "p-ipum2"]
+        assert in_vlan_101(tmp_path / "tor") == ["9/1", "10/1"]
+        assert bed.held("", "partitions") == ["train"]
+        assert bed.run(alice=alice).told[-1].startswith("nothing changed; ")
+
+
+def in_vlan_101(tor: Path) -> list[str]:
+    """The ports that are in alice's VLAN."""
+    ports = (tor / "running-config").read_text().split("interface Ethernet")[1:]
+    return [re.split(r"\s", port)[0] for port in ports if "switchport access vlan 101\n" in port]

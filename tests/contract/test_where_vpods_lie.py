@@ -19,7 +19,7 @@ from .tor_playbooks import PROGRAMS, ROOT, Tor, running_tor
 
 MACHINES = {f"p-ipum{n}": f"127.46.0.{n}" for n in range(1, 17)}
 USER_PORT, ADMIN_PORT = 18290, 18291
-CONTROLLERS_OWN = {"preflight_controller_storage": "vipu-server.json", "pod_lock_directory": "beside"}
+CONTROLLERS_OWN = {"vipu_controller_storage": "vipu-server.json", "pod_lock_directory": "beside"}
 
 
 def document(managed: tuple[str, ...] = ("switch",), **of_alice: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def document(managed: tuple[str, ...] = ("switch",), **of_alice: Any) -> dict[st
 @pytest.fixture
 def rack(tmp_path: Path) -> Iterator[Tor]:
     with running_tor(tmp_path) as tor:
-        tor.declare(document(), preflight_port=tor.port)
+        tor.declare(document())
         own = {name: str(tmp_path / path) for name, path in CONTROLLERS_OWN.items()}
         local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, **own}
         (tor.inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(local))
@@ -122,7 +122,7 @@ def test_a_controller_that_cannot_be_read_leaves_only_pins(rack: Tor) -> None:
         "vpods.alice: the controller on v says where it lies and could not be read; let it answer, or pin its "
         "IPU-Machines (ipu_machines)"
     ) in done.stdout
-    rack.declare(document(ipu_machines=list(MACHINES)[8:12]), preflight_port=rack.port)
+    rack.declare(document(ipu_machines=list(MACHINES)[8:12]))
     done = site(rack)
     assert done.returncode == 0, done.stdout + done.stderr
     assert in_vlan_101(rack) == [17, 18, 19, 20]
@@ -130,7 +130,7 @@ def test_a_controller_that_cannot_be_read_leaves_only_pins(rack: Tor) -> None:
 
 @pytest.mark.usefixtures("controller")
 def test_a_managed_controller_outside_of_the_limit_says_it_and_keeps_the_lock(rack: Tor) -> None:
-    rack.declare(document(managed=("switch", "controller")), preflight_port=rack.port)
+    rack.declare(document(managed=("switch", "controller")))
     vipu_admin(rack, "create allocation bob --size 16")
     vipu_admin(rack, "create allocation alice --size 16")
     vipu_admin(rack, "remove allocation bob")

@@ -40,12 +40,10 @@ class Tor:
     def inventory(self) -> Path:
         return self.directory / "inventory"
 
-    def declare(self, document: dict[str, Any], **variables: Any) -> None:
-        """Write the inventory; ``variables`` are the switches' own."""
-        group_vars = self.inventory / "group_vars"
-        group_vars.mkdir(parents=True, exist_ok=True)
-        (self.inventory / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
-        connection = {
+    @property
+    def connection(self) -> dict[str, Any]:
+        """How Ansible reaches it."""
+        return {
             "ansible_connection": "ansible.netcommon.httpapi",
             "ansible_network_os": "arista.eos.eos",
             "ansible_httpapi_port": self.port,
@@ -56,7 +54,13 @@ class Tor:
             "ansible_python_interpreter": sys.executable,
             "ansible_host": "127.0.0.1",
         }
-        (group_vars / "switches.yml").write_text(yaml.safe_dump(connection | variables))
+
+    def declare(self, document: dict[str, Any], **variables: Any) -> None:
+        """Write the inventory; ``variables`` are the switches' own."""
+        group_vars = self.inventory / "group_vars"
+        group_vars.mkdir(parents=True, exist_ok=True)
+        (self.inventory / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
+        (group_vars / "switches.yml").write_text(yaml.safe_dump(self.connection | variables))
 
     def observe(self, **seen: Any) -> None:
         """What the switch sees from now on."""

@@ -29,10 +29,16 @@ def vpod(vlan: int, **words: Any) -> dict[str, Any]:
 
 @dataclass
 class Bed:
-    """A controller's host, and the inventory that has it."""
+    """A controller's host, and the inventory that has it.
+
+    Attributes:
+        managed: the layers that are.
+        excluded: IPU-Machines that are out of order.
+    """
 
     inventory: Path
     server: ContainerServer
+    managed: tuple[str, ...] = ("controller",)
     excluded: tuple[str, ...] = ()
 
     def run(self, *options: str, check: bool = False, **vpods: Any) -> PlaybookRun:
@@ -43,7 +49,7 @@ class Bed:
             "pods": {
                 "p": {
                     "model": "bow-pod64",
-                    "managed": ["controller"],
+                    "managed": list(self.managed),
                     "vlans": {"quarantine": 999},
                     "excluded": list(self.excluded),
                     "overrides": {name: {"gateway_address": address} for name, address in MACHINES.items()},
@@ -81,11 +87,10 @@ class Bed:
 
     def as_foretold(self, *options: str, **vpods: Any) -> None:
         """Have these vPODs, and see that a dry run says before what the run then does."""
-        said, done = (self.run(*options, check=check, **vpods) for check in (True, False))
-        for run in (said, done):
-            assert run.messages == ""
-        tasks = [sorted(task for _, task, result in run.tasks if result.get("changed")) for run in (said, done)]
-        assert tasks[0] == tasks[1]
+        check, run = (self.run(*options, check=check, **vpods) for check in (True, False))
+        for each in (check, run):
+            assert each.messages == ""
+        assert check.foretold == run.done
 
 
 @contextmanager

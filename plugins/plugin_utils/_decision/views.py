@@ -13,7 +13,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 
 from .._desired.desired import desired
 from .._placement.capacity import capacity
-from .._pod.model import Declaration
+from .._pod.managed import unmanaged
+from .._pod.model import CONTROLLER_LAYER, Declaration
 from .._review.capacity_table import capacity_table_of
 from .._review.drift import drift_markdown, drift_report, drift_table
 from .._review.ignore_rules import parse_rules
@@ -132,20 +133,23 @@ def _controller_lines(there: Mapping[str, Any]) -> list[str]:
 
 
 def allocations_of(declaration: Declaration, looks: Mapping[str, Look]) -> dict[str, dict[str, Sequence[str]]]:
-    """Host of a controller to vPOD to its IPU-Machines.
+    """Host of a controller to vPOD to its IPU-Machines; those that are not managed and do not say are missing.
 
     Raises:
-        Refused: a controller does not say.
+        Refused: a managed controller does not say.
     """
+    only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     found: dict[str, dict[str, Sequence[str]]] = {}
     for controller in declaration.controllers.values():
         look = looks.get(controller.host_name)
         if look is None:
             continue
-        there = held(look)
-        if there is None:
+        is_managed = look["host"] not in only_read
+        there = held(look, is_managed)
+        if there is not None:
+            found[look["host"]] = {name: fields["agents"] for name, fields in there["allocations"].items()}
+        elif is_managed:
             raise Refused(silence(look) if answered(look) else f"{look['host']}: {look['message']}")
-        found[look["host"]] = {name: fields["agents"] for name, fields in there["allocations"].items()}
     return found
 
 
