@@ -16,7 +16,7 @@ def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     Args:
         saved: the plan document that is to be applied.
-        now: the plan document of a dry run just now.
+        now: the plan document of just now.
     """
     unseen = [f"{each['device']} cannot be looked at: {each['message']}" for each in now["unseen"]]
     before, after = _by_thing(saved["steps"]), _by_thing(now["steps"])
@@ -28,19 +28,6 @@ def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ]
     order = [] if different or further or list(before) == list(after) else ["the steps are due in another order"]
     return [*unseen, *different, *further, *order]
-
-
-def not_carried_out(saved: Mapping[str, Any], done: Sequence[Step]) -> list[str]:
-    """One sentence for each planned step that a real run has left out, and for each that it took besides.
-
-    Args:
-        saved: the plan document that has been applied.
-        done: the steps as recorded in the run.
-    """
-    planned, carried_out = _by_thing(saved["steps"]), _by_thing(done)
-    left = [f"{_thing(step)}: has not been carried out" for key, step in planned.items() if key not in carried_out]
-    besides = [f"{_thing(step)}: is not in the plan" for key, step in carried_out.items() if key not in planned]
-    return [*left, *besides]
 
 
 def _by_thing(steps: Sequence[Step]) -> dict[Key, Step]:

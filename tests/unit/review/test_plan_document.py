@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.affected import Tenants
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved, not_carried_out
+from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import (
     parse_plan,
     plan_document,
@@ -194,12 +194,4 @@ def test_the_same_steps_in_another_order_are_another_plan() -> None:
     other = document({**PORT, "kind": "vlan", "name": "101"}, PORT)
     assert moved(document(PORT, {**PORT, "kind": "vlan", "name": "101"}), other) == [
         "the steps are due in another order"
-    ]
-
-
-def test_what_a_run_left_out_or_did_besides_is_told() -> None:
-    assert not_carried_out(document(PORT, NIC), [NIC, PORT]) == []
-    assert not_carried_out(document(PORT), [AGENT]) == [
-        "pod001-tor: port Ethernet9/1: has not been carried out",
-        "ctrl001: agent pod001-ipum1: is not in the plan",
     ]
