@@ -28,9 +28,15 @@ class Claim:
 def clashes(claims: Sequence[Claim], against: Sequence[Claim]) -> list[str]:
     """A sentence for each address of ``claims`` that another host has there or in ``against``."""
     found: dict[tuple[str, frozenset[str]], str] = {}
-    for number, claim in enumerate(claims):
-        for other in (*claims[number + 1 :], *against):
-            if claim.host != other.host and claim.address == other.address and _one_network(claim, other):
+    by_address: dict[str, list[Claim]] = {}
+    for claim in (*claims, *against):
+        by_address.setdefault(claim.address, []).append(claim)
+    for claim in claims:
+        rivals = by_address[claim.address]
+        # Each pair is seen once.
+        rivals.remove(claim)
+        for other in rivals:
+            if claim.host != other.host and _one_network(claim, other):
                 pair = (claim.address, frozenset((claim.host, other.host)))
                 found.setdefault(pair, f"{claim.words} and {other.words}: give one of them another address")
     return list(found.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 
@@ -19,12 +20,18 @@ def from_plain(wanted: Any, data: Any) -> Any:
     if wanted in PLAIN:
         return data
     if is_dataclass(wanted):
-        hints = get_type_hints(wanted)
+        hints = _hints(wanted)  # type: ignore[arg-type]
         return wanted(**{each.name: from_plain(hints[each.name], data[each.name]) for each in fields(wanted)})  # type: ignore[operator]
     make = MAKERS.get(get_origin(wanted))
     if make is None:
         raise TypeError(f"{wanted} cannot be made of plain data")
     return make(get_args(wanted), data)
+
+
+@cache
+def _hints(wanted: Any) -> Mapping[str, Any]:
+    # They take longer than everything else here.
+    return get_type_hints(wanted)
 
 
 def _optional(hints: tuple[Any, ...], data: Any) -> Any:
