@@ -1,0 +1,158 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks at a fleet, from the files of fleet_files.py: what tor_look and host_look answer of such devices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic
+from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import Uses
+from ansible_collections.ipu.pod.plugins.module_utils._roce import boot
+from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as roce
+from ansible_collections.ipu.pod.plugins.module_utils._roce import server as surveys
+from ansible_collections.ipu.pod.plugins.module_utils._roce.ofed import Ofed
+from ansible_collections.ipu.pod.plugins.module_utils._roce.tool_sets import Nic
+from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
+from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Observed
+from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
+from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import NICS_ALONE
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, File, Made, Thing, Unit
+from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from tests.benchmark.fleet_files import CONTROLLER
+
+ROLES = Path(__file__).resolve().parents[2] / "roles"
+TOOLS = Ofed()
+PROGRAM = "/usr/local/bin/vipu-server"
+MINIMUM = {"firmware": "16.26.1040", "speed": 0}
+
+# Templates of the role's defaults, filled in.
+OF_CONTROLLER = {
+    "vipu_controller_program": PROGRAM,
+    "vipu_controller_storage": "/var/lib/vipu/vipu-server.json",
+    "vipu_controller_backup_directory": "/var/lib/vipu/backups",
+}
+ROOTS = {"owner": "root", "group": "root", "modified": 0}
+
+Told = Mapping[str, Any]
+Look = dict[str, Any]
+Looks = dict[str, Look]
+
+
+def looks_at(directory: Path) -> Looks:
+    """Host to its look; nothing of the roles is on the hosts yet."""
+    looks = {}
+    for path in sorted(directory.glob("*.config")):
+        name = path.name.removesuffix(".config")
+        looks[name] = _switch(name, path.read_text(), json.loads((directory / f"{name}.seen.json").read_text()))
+    for path in sorted(directory.glob("*-poplar?.json")):
+        looks[path.stem] = _server(path.stem, json.loads(path.read_text()))
+    held = json.loads((directory / f"{CONTROLLER}.json").read_text())
+    looks[CONTROLLER] = _controller(held)
+    return looks
+
+
+def _look(host: str, settings: Told, **parts: Told) -> Look:
+    return {"host": host, "outcome": "answered", "message": "", "settings": settings, "parts": parts}
+
+
+def _switch(name: str, text: str, seen: Told) -> Look:
+    config = gathered(parse(text))
+    info = {**config, **{field.name: seen.get(field.name) for field in fields(Observed)}}
+    sessions = {"busy": {}, "left_over": [], "timer": None}
+    parts = {"running_config": {"text": text}, "gathered": config, "info": info, "sessions": sessions}
+    return _look(name, _defaults("tor_switch"), **plain(parts))
+
+
+def _server(name: str, told: Told) -> Look:
+    server = links.Server(
+        links=links.links_from(told["links"]),
+        default_devices=frozenset(links.default_devices_from(told["routes"])),
+        services=frozenset({"networkd"}),
+        claims={device: {"networkd": path} for device, path in told["network_files"].items()},
+        used_texts=told["texts"],
+    )
+    rnic_name, nic = told["nic"], Nic(told["nic"], "mlx5_0")
+    script, unit = boot.script(nic, TOOLS, told["lasting_roce"]), boot.unit(rnic_name, nic)
+    lossless = surveys.Surveyed(nic, told["roce"], script, unit, starts=True)
+    surveyed = surveys.Server(TOOLS, server.links, {rnic_name: lossless})
+    starts = [f"{boot.wants_directory(nic)}/{boot.unit_name(rnic_name)}"]
+    files = {boot.script_path(rnic_name): lossless.script, boot.unit_path(rnic_name): lossless.unit}
+    network = {"gathered": rnic.gathered(server), "lasting": rnic.lasting(server)}
+    network |= {"pending": False, "refusal": "", "undone": None, "unloaded": []}
+    parts = {
+        "links": server,
+        "network": network,
+        "uses": Uses(),
+        "roce": {
+            "server": {"tools": TOOLS.name, "links": server.links, "interfaces": surveyed.interfaces},
+            "gathered": roce.gathered(surveyed),
+            "lasting": roce.lasting(surveyed),
+            "unread": {},
+            "files": files,
+            "starts": starts,
+        },
+        "nics": {"nics": [_nic(link) for link in surveys.nics_of(server.links)], "minimum": MINIMUM},
+        "use": {"in_use": [], "unknown": []},
+        "ipuof": {ipuof.FILE: {}, ipuof.FOREIGN: {}},
+        "leases": {"text": ""},
+        "things": things_of([]),
+    }
+    return _look(name, {**_defaults("poplar_server", "vpod"), **NICS_ALONE}, **plain(parts))
+
+
+def _nic(link: links.Link) -> Told:
+    found = {"name": link.device, "mac": link.mac, "up": link.up, "carrier": link.up, "mtu": link.mtu}
+    found |= {
+        "speed": 100000,
+        "speed_verdict": "ok",
+        "addresses": list(link.addresses),
+        "rdma_device": None,
+        "gids": [],
+    }
+    return {**found, "counters": {}, "firmware": {"version": None, "verdict": "unknown"}}
+
+
+def _controller(held: Told) -> Look:
+    settings = {**_defaults("vipu_controller", "vpod"), **OF_CONTROLLER}
+    answer = {"storage": True, "secure": False, "admin_port": 8091, "release": "1.18.0", "allocates_by_agents": True}
+    controllers = {"": {**answer, **held, "ipuof_configurations": {}, "ipuof_unread": {}}}
+    things = things_of(vipu_controller_things(settings), PROGRAM)
+    return _look(CONTROLLER, settings, **plain({"controllers": controllers, "things": things}))
+
+
+def _defaults(*roles: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for role in roles:
+        found |= yaml.safe_load((ROLES / role / "defaults" / "main.yml").read_text())
+    return found
+
+
+def things_of(things: Iterable[Thing], *more: str) -> dict[str, Any]:
+    """The part "things" of a host where these have been written, and files beside them."""
+    paths = {path: {"kind": "file", "mode": "0755", "sha256": "", **ROOTS} for path in more}
+    texts, units = {}, {}
+    for thing in things:
+        match thing:
+            case File(content=str(content)):
+                texts[thing.path] = content
+                digest = sha256(content.encode()).hexdigest()
+                paths[thing.path] = {"kind": "file", "mode": thing.mode, "sha256": digest, **ROOTS}
+            case Directory():
+                paths[thing.path] = {"kind": "directory", "mode": thing.mode, **ROOTS}
+            case Made():
+                paths[thing.creates] = {"kind": "file", "mode": "0600", "sha256": "", **ROOTS}
+            case Unit():
+                units[thing.name] = {"there": True, "active": "active", "enabled": True, "started_at": 1}
+    found = {"paths": paths, "texts": texts, "units": units}
+    return {**found, "packages": {}, "kernel_parameters": {}, "secrets": {}}
