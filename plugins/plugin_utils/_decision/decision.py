@@ -92,7 +92,7 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         unseen = _unseen(declaration, looks, request)
     except DeclarationError as error:
         return Decision(None, error.problems, [])
-    silent = [f"{each['device']}: {each['message']}; {_remedy(looks.get(each['device']))}" for each in unseen]
+    silent = [f"{each['device']}: {each['message']}. {UNTOUCHED}" for each in unseen]
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     try:
         tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.told)
@@ -147,13 +147,13 @@ def _permission(declaration: Declaration, request: Request) -> Callable[[str, St
 
 
 def _unseen(declaration: Declaration, looks: Looks, request: Request) -> list[dict[str, str]]:
-    """The devices that the run is about and that have not answered."""
+    """The devices that the run is about and that have not answered, and what to do."""
     left_alone = wholly_unmanaged(declaration)
     about = set(request.hosts)
     if request.only is not None:
         about &= set(hosts_of(declaration, request.only))
     return [
-        {"device": host, "message": look["message"]}
+        {"device": host, "message": f"{look['message']}; {REMEDIES.get(look['outcome'], 'put that right')}"}
         for host, look in looks.items()
         if host in about and host not in left_alone and not answered(look)
     ]
@@ -184,10 +184,6 @@ def _moved_controllers(tenancy: Tenancy, looks: Looks, only: Sequence[str] | Non
         if host in looks and answered(looks[host]):
             found += moved(here, own, looks[host])
     return found
-
-
-def _remedy(look: Look | None) -> str:
-    return f"{REMEDIES.get(look['outcome'] if look else TIMED_OUT, 'put that right')}. {UNTOUCHED}"
 
 
 def _troubles(tenancy: Tenancy, plan: Plan, looks: Looks, request: Request) -> list[dict[str, str]]:

@@ -47,7 +47,7 @@ def test_a_device_that_does_not_answer_is_refused_with_a_remedy_and_the_rest_is_
     silent(looks, "p-poplar1", outcome, "its own words")
     found = decided(looks, {**VPODS, "carol": CAROL})
     assert found.refusals == [f"p-poplar1: its own words; {remedy}. {NOTHING}"]
-    assert found.unseen == [{"device": "p-poplar1", "message": "its own words"}]
+    assert found.unseen == [{"device": "p-poplar1", "message": f"its own words; {remedy}"}]
     devices = {step["device"] for step in found.plan.steps}
     assert "p-poplar3" in devices
     assert "p-poplar1" not in devices
