@@ -68,7 +68,7 @@ def _is_up(look: Look | None, interface: str) -> bool:
 
 def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
     """The Poplar servers that show whether everything works in the pods in which something changes."""
-    devices = devices_of(tenancy.declaration)
+    devices, only_read = devices_of(tenancy.declaration), unmanaged(tenancy.declaration)
     pods = {devices[host].pod for host in changing if host in devices and devices[host].pod}
     of_controllers = {
         pod
@@ -79,7 +79,9 @@ def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
     return {
         name: {"interface": options["interfaces"][0]["name"], **{key: options[key] for key in ("peers", "partitions")}}
         for name, options in tenancy.wanted["poplar_servers"].items()
-        if devices[name].kind == POPLAR_SERVER and devices[name].pod in pods | of_controllers
+        if devices[name].kind == POPLAR_SERVER
+        and devices[name].pod in pods | of_controllers
+        and name not in only_read[SERVERS_LAYER]
     }
 
 
