@@ -129,7 +129,7 @@ class ContainerServer:
         return link["mtu"], [info["local"] for info in link["addr_info"] if info["scope"] == "global"]
 
     def _wait_for_systemd(self) -> None:
-        self.sh("until systemctl is-system-running --wait; do sleep 0.2; done")
+        self.until("systemctl is-system-running --wait")
 
 
 def skip_without_podman() -> None:

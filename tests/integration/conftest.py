@@ -158,7 +158,9 @@ class Pod:
             context=ssl.create_default_context(cafile=STATE / "ca.pem"),
             timeout=30,
         )
-        result: list[dict[str, Any]] = json.load(answer)["result"]
+        document = json.load(answer)
+        assert "error" not in document, document["error"]
+        result: list[dict[str, Any]] = document["result"]
         return result
 
     def fingerprint(self) -> dict[str, str]:

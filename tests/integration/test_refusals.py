@@ -67,7 +67,8 @@ def unwrapped(output: str) -> str:
 def test_a_pods_yml_that_cannot_be_meant(pod: Any, tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     bad = tmp_path / "pods.yml"
     bad.write_text(yaml.safe_dump(declared(**changes)))
-    code, output = pod.say("site", inventory=tmp_path)
+    # With -v, every play is told.
+    code, output = pod.say("site", "-v", inventory=tmp_path)
     assert code != 0
     assert said in unwrapped(output)
     assert "PLAY" not in output
@@ -130,7 +131,9 @@ def test_a_device_that_is_off(pod: Any) -> None:
     finally:
         pod.inside("pod001-poplar2", "systemctl start ssh")
     assert run.code != 0
-    assert "pod001-poplar2 does not answer at 10.3.1.102:22; start it, or correct its address" in run.messages
+    (said,) = run.messages.removeprefix("localhost: ").splitlines()
+    assert said.startswith("pod001-poplar2: ")
+    assert "connect to host 10.3.1.102 port 22: Connection refused; start it, or correct its address in pods" in said
 
 
 def test_a_switch_on_which_somebody_else_is_at_work(pod: Any) -> None:
