@@ -19,6 +19,10 @@ STEP = re.compile(r" *\d+ [^\w\s] [a-z]+ (?P<kind>\w+) (?P<name>.+?)(?: \[[a-z ]
 DEVICE = re.compile(r"[\w-]+$")
 
 
+# Where files with keys are; of writing them nothing is told.
+SECRET = {"/etc/vipu", "/etc/vipu/certs"}
+
+
 @dataclass(frozen=True)
 class PlaybookRun:
     """One run of ansible-playbook that has ended."""
@@ -79,6 +83,12 @@ class PlaybookRun:
             for result in (task, *task.get("results", ()))
             if result.get("failed") or result.get("unreachable")
         )
+
+
+def did_what_was_foretold(check: PlaybookRun, run: PlaybookRun) -> None:
+    """Fail the test unless a run has changed what check mode has said, and nothing else."""
+    assert run.done - check.foretold == set()
+    assert {name for _, name in check.foretold - run.done if name.rpartition("/")[0] not in SECRET} == set()
 
 
 def playbook_run(name: str, code: int, output: str, errors: str) -> PlaybookRun:
