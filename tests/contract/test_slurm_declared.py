@@ -17,7 +17,8 @@ from .tor_playbooks import PROGRAMS, ROOT
 
 # Actions that ask no host.
 ON_THE_CONTROL_NODE = {
-    f"ansible.builtin.{name}" for name in ("assert", "add_host", "include_role", "validate_argument_spec")
+    "ipu.pod.slurm_plan",
+    *(f"ansible.builtin.{name}" for name in ("assert", "add_host", "include_role", "validate_argument_spec")),
 }
 
 
