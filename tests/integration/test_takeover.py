@@ -1,0 +1,69 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pod with tenants that release 1.0.0 has brought up: this release takes it over without a change."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulated_pod import PROGRAMS, PROJECT
+
+# The last commit of 1.0.0.
+RELEASE = "2cbff261d9d5c778e81a67ea31a721b1aff4c380"
+INVENTORY = PROJECT / "inventories" / "sim_vpods"
+
+
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    return INVENTORY
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of 1.0.0, where Ansible finds a collection."""
+    place: Path = tmp_path_factory.mktemp("release")
+    checkout = place / "ansible_collections" / "ipu" / "pod"
+    archive = subprocess.run(["git", "archive", RELEASE], cwd=PROJECT, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=BytesIO(archive)) as files:
+        files.extractall(checkout, filter="data")
+    return checkout
+
+
+@pytest.fixture(scope="module")
+def pod_of_the_release(fresh_pod: Any, release: Path) -> Any:
+    """The pod as 1.0.0 leaves it."""
+    done = subprocess.run(
+        [f"{PROGRAMS}/ansible-playbook", "-i", str(INVENTORY), "playbooks/site.yml"],
+        cwd=release,
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(release.parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    return fresh_pod
+
+
+def test_site_finds_nothing_to_change(pod_of_the_release: Any) -> None:
+    run = pod_of_the_release.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    (line,) = run.told
+    assert line.startswith("nothing changed; 6 devices looked at in ")
+
+
+def test_nothing_has_drifted(pod_of_the_release: Any) -> None:
+    code, said = pod_of_the_release.say("drift", inventory=INVENTORY)
+    assert code == 0, said
+
+
+def test_its_runs_are_told(pod_of_the_release: Any) -> None:
+    code, said = pod_of_the_release.say("runs", inventory=INVENTORY)
+    assert code == 0, said
+    assert "site.yml" in said
