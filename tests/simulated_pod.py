@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
+import ssl
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -30,3 +35,31 @@ def podsim(*arguments: str, may_be_unavailable: bool = False) -> None:
         pytest.skip(done.stderr.strip().removeprefix("podsim: "))
     if done.returncode != 0:
         pytest.fail(f"podsim {arguments[0]}: {done.stdout}{done.stderr}")
+
+
+def typed(management: str, *commands: str) -> list[dict[str, Any]]:
+    """Type commands at a ToR switch, as a person would, and return what it answers to each.
+
+    Args:
+        management: the address of the switch.
+        commands: those of privileged mode.
+    """
+    request = {
+        "jsonrpc": "2.0",
+        "id": "1",
+        "method": "runCmds",
+        "params": {"version": 1, "format": "text", "cmds": ["enable", *commands]},
+    }
+    answer = urlopen(
+        Request(
+            f"https://{management}/command-api",
+            json.dumps(request).encode(),
+            {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
+        ),
+        context=ssl.create_default_context(cafile=STATE / "ca.pem"),
+        timeout=30,
+    )
+    document = json.load(answer)
+    assert "error" not in document, document["error"]
+    result: list[dict[str, Any]] = document["result"]
+    return result

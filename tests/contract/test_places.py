@@ -24,7 +24,8 @@ chmod +x vipu-admin
 def test_the_ports_follow_what_the_controller_has_given(tmp_path: Path) -> None:
     (tmp_path / "tor").mkdir()
     with running_bed(tmp_path) as bed, running_tor(tmp_path / "tor") as tor:
-        (bed.inventory / "group_vars" / "switches.yml").write_text(yaml.safe_dump(tor.connection))
+        (bed.inventory / "host_vars").mkdir()
+        (bed.inventory / "host_vars" / "p-tor.yml").write_text(yaml.safe_dump(tor.connection))
         bed.managed = ("controller", "switch")
         assert bed.run().messages == ""
         # Next to this one we would put another; the controller takes the first place.

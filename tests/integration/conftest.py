@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
 import shutil
-import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -23,7 +20,7 @@ from podsim.floor.facts_file import sim_section
 from tests.integration.slurm.cluster import Slurm
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
+from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim, typed
 
 INVENTORY = PROJECT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
@@ -143,25 +140,7 @@ class Pod:
 
     def switch(self, *commands: str, switch: str = "pod001-tor") -> list[dict[str, Any]]:
         """Type commands at a ToR switch, as a person would."""
-        request = {
-            "jsonrpc": "2.0",
-            "id": "1",
-            "method": "runCmds",
-            "params": {"version": 1, "format": "text", "cmds": ["enable", *commands]},
-        }
-        answer = urlopen(
-            Request(
-                f"https://{self.sim['switches'][switch]['management']}/command-api",
-                json.dumps(request).encode(),
-                {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
-            ),
-            context=ssl.create_default_context(cafile=STATE / "ca.pem"),
-            timeout=30,
-        )
-        document = json.load(answer)
-        assert "error" not in document, document["error"]
-        result: list[dict[str, Any]] = document["result"]
-        return result
+        return typed(self.sim["switches"][switch]["management"], *commands)
 
     def fingerprint(self) -> dict[str, str]:
         """The state that a run could touch: the switch's configurations, the hosts' files and addresses."""

@@ -126,18 +126,6 @@ def test_a_dry_run_touches_nothing(pod: Any) -> None:
     assert addresses(pod, KNOWN) == {}
 
 
-def test_a_second_run_changes_nothing(served: Any) -> None:
-    run = served.playbook("pod_services", *EXTRA)
-    assert run.code == 0, run.messages
-    assert run.changed[SERVER] == 0
-
-
-def test_an_ipu_machine_has_its_addresses_and_its_agent_answers(served: Any) -> None:
-    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
-    assert "answered" in served.inside(SERVER, "echo | timeout 5 busybox nc 10.1.2.1 8080 >/dev/null && echo answered")
-    assert "0c:42:a1:00:01:01 10.1.5.1" in lease(served, "rnic0")
-
-
 def test_an_rnic_keeps_its_address_in_another_vlan(served: Any) -> None:
     until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
     assert lease(served, "rnic1") == []
@@ -152,36 +140,3 @@ def test_an_rnic_keeps_its_address_in_another_vlan(served: Any) -> None:
     until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
     served.inside(SERVER, "ping -q -c 1 -W 5 -I rnic1 10.1.5.1")
     assert "no" in served.inside(SERVER, "ping -q -c 1 -W 1 -I rnic0 10.1.5.1 >/dev/null && echo yes || echo no")
-
-
-def test_an_ipu_machine_follows_the_servers_time(served: Any) -> None:
-    def selected() -> list[str]:
-        lines = served.inside(KNOWN, "chronyc -c sources 2>/dev/null || true").splitlines()
-        return [line.split(",")[2] for line in lines if line.startswith("^,*")]
-
-    until(lambda: selected() == ["10.1.3.101"], lambda: served.inside(KNOWN, "chronyc -n sources"))
-    assert served.inside(KNOWN, "chronyc -c tracking").split(",")[2] == "11"
-
-
-def test_an_ipu_machines_messages_arrive(served: Any) -> None:
-    log = "/var/log/ipu-pod/10.1.2.1.log"
-    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
-    # The gateway gets its address after its BMC, which has one in the same network.
-    signal(served, "USR2", "eth0")
-    until(lambda: "eth0" not in addresses(served, KNOWN), lambda: addresses(served, KNOWN))
-    signal(served, "USR1", "eth0")
-    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
-    until(lambda: "yes" in served.inside(KNOWN, "test -S /dev/log && echo yes || echo no"), lambda: "no /dev/log")
-    served.inside(KNOWN, "logger -t agent 'fan 3 is slow'")
-    until(
-        lambda: "agent: fan 3 is slow" in served.inside(SERVER, f"cat {log} 2>/dev/null || true"),
-        lambda: served.inside(SERVER, "ls -l /var/log/ipu-pod"),
-    )
-
-
-def test_a_stranger_is_not_answered(served: Any) -> None:
-    for port in ("eth0", "bmc0", "rnic0"):
-        ask = f"busybox udhcpc -n -q -f -t 3 -T 1 -i {port} -s /bin/true 2>&1 || echo none"
-        answer = served.inside(STRANGER, ask)
-        assert "no lease, failing" in answer
-    assert addresses(served, STRANGER) == {}

@@ -8,11 +8,13 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.packets.ports import Port, rnic_of
 from tests.packets.reach import BROADCAST, Frame, Ping, answered, arrivals
-from tests.simulated_pod import STATE
+from tests.simulated_pod import STATE, typed
 
+SWITCHES = ("pod001-tor", "pod002-tor")
 SERVERS = ("pod001-poplar1", "pod002-poplar1")
 MACHINES = tuple(f"pod00{rack}-ipum{number}" for rack in (1, 2) for number in range(1, 17))
 VLAN = "301"
@@ -27,12 +29,18 @@ def rnics() -> dict[str, Port]:
     return {machine: rnic_of(machine) for machine in (*SERVERS, *MACHINES)}
 
 
-@pytest.mark.parametrize("switch", ["pod001-tor", "pod002-tor"])
-def test_the_cable_between_the_racks_carries_the_vlan(switch: str) -> None:
-    blocks = (STATE / "switches" / switch / "running-config").read_text().split("\n!\n")
-    (uplink,) = [block.splitlines() for block in blocks if block.startswith("interface Ethernet1/1\n")]
-    assert f"   switchport trunk allowed vlan {VLAN}" in uplink
-    assert "   switchport mode trunk" in uplink
+def switch(name: str, *commands: str) -> str:
+    """What a switch prints of the last of these commands."""
+    floor = yaml.safe_load((STATE / "facts.yml").read_text())["sim"]
+    return str(typed(floor["switches"][name]["management"], *commands)[-1]["output"])
+
+
+@pytest.mark.parametrize(("name", "other"), [SWITCHES, SWITCHES[::-1]])
+def test_each_switch_sees_the_other_on_a_cable_that_carries_the_vlan(name: str, other: str) -> None:
+    neighbours = switch(name, "show lldp neighbors").splitlines()
+    assert any(line.split()[:3] == ["Et1/1", other, "Ethernet1/1"] for line in neighbours)
+    uplink = switch(name, "show running-config interfaces Ethernet1/1")
+    assert f"   switchport trunk allowed vlan {VLAN}" in uplink.splitlines()
 
 
 def test_the_vpod_has_both_racks(controller: Any) -> None:
@@ -40,9 +48,24 @@ def test_the_vpod_has_both_racks(controller: Any) -> None:
     assert sorted(allocation["spec"]["agent_ids"]) == sorted(MACHINES)
 
 
+def silent(rnics: dict[str, Port]) -> list[tuple[str, str]]:
+    """Each server and IPU-Machine where the one gets no answer from the other at full MTU."""
+    ways = [(server, machine) for server in SERVERS for machine in MACHINES]
+    pings = {way: Ping(rnics[way[0]], rnics[way[1]].address) for way in ways}
+    found = answered(list(pings.values()))
+    return [way for way, ping in pings.items() if ping not in found]
+
+
 def test_every_server_reaches_every_machine_of_both_racks_at_full_mtu(rnics: dict[str, Port]) -> None:
-    pings = [Ping(rnics[server], rnics[machine].address) for server in SERVERS for machine in MACHINES]
-    assert set(pings) - answered(pings) == set()
+    assert silent(rnics) == []
+
+
+def test_without_its_vlan_on_the_cable_the_racks_are_apart(rnics: dict[str, Port]) -> None:
+    uplink = ("configure", "interface Ethernet1/1")
+    switch("pod002-tor", *uplink, f"switchport trunk allowed vlan remove {VLAN}")
+    apart = silent(rnics)
+    switch("pod002-tor", *uplink, f"switchport trunk allowed vlan add {VLAN}")
+    assert apart == [(server, machine) for server in SERVERS for machine in MACHINES if server[:6] != machine[:6]]
 
 
 def test_every_frame_of_full_size_comes_to_every_port_of_the_vpod(rnics: dict[str, Port]) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.decision.pod_in_memory import CONTROLLER
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
+from tests.unit.decision.pod_in_memory import CONTROLLER, declared
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, NOTHING, VPODS, decided, told
 
 Looks = dict[str, Any]
@@ -171,3 +172,10 @@ def test_a_refusal_of_one_device_names_it(looks: Looks) -> None:
 def test_what_is_not_managed_has_no_step(looks: Looks) -> None:
     found = decided(looks, {**VPODS, "carol": CAROL}, pod={"managed": ["switch", "controller"]})
     assert {step["device"] for step in found.plan.steps} == {"p-tor", CONTROLLER}
+
+
+def test_the_servers_that_a_vpod_leaves_are_known_from_the_looks(looks: Looks) -> None:
+    moved = declared({**VPODS, "alice": {**ALICE, "poplar_servers": ["p-poplar3"]}})
+    assert left_servers(moved, looks, ["alice"]) == ["p-poplar1"]
+    assert left_servers(moved, looks, ["bob"]) == []
+    assert left_servers(moved, looks, ["nobody"]) == []
