@@ -124,6 +124,7 @@ def _moved(document: dict[str, Any], path: str | None) -> list[str]:
     try:
         with open(path, encoding="utf-8") as file:
             saved = parse_plan(file.read(), path)
-        return moved(saved, document)
+        found = moved(saved, document)
     except (Refused, OSError) as error:
         raise AnsibleActionFail(str(error)) from None
+    return [f"The plan of {path} is not carried out. Since it was made:", *found] if found else []

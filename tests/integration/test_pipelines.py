@@ -107,7 +107,7 @@ def test_a_plan_that_reality_has_left_behind_is_refused(fresh_pod: Any, pipeline
     before = fresh_pod.fingerprint()
     code, said = pipeline.merge()
     assert code == 2
-    assert "nothing has been touched" in said
+    assert "Nothing has been touched." in said
     assert PORT in said
     assert fresh_pod.fingerprint() == before
 

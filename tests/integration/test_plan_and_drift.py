@@ -337,7 +337,7 @@ def test_all_twelve_at_once_are_found_ignored_by_rule_and_brought_back(up: Revie
 
 
 def test_without_one_server_the_others_are_still_looked_at(up: Reviewer, put_right: list[ByHand]) -> None:
-    stopped = ByHand(SERVERS[3], "systemctl stop ssh", "systemctl start ssh", ())
+    stopped = ByHand(SERVERS[3], "systemctl stop ssh; pkill sshd; true", "systemctl start ssh", ())
     address = ON_THE_HOSTS["an address that is gone"]
     put_right += [stopped, address]
     up.act(stopped, address)

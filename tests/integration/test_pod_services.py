@@ -43,9 +43,8 @@ def _inventory() -> Path:
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Any) -> Any:
     """The pod with its VLANs and the server's RNICs, without services."""
-    for playbook in ("poplar_servers", "tor_switches"):
-        run = fresh_pod.playbook(playbook, *EXTRA)
-        assert run.code == 0, run.messages
+    run = fresh_pod.playbook("site", "-e", '{"run_parts": ["switches", "servers"]}', *EXTRA)
+    assert run.code == 0, run.messages
     return fresh_pod
 
 

@@ -58,8 +58,8 @@ def test_site_finds_nothing_to_change(pod_of_the_release: Any) -> None:
     assert line.startswith("nothing changed; 6 devices looked at in ")
 
 
-def test_nothing_has_drifted(pod_of_the_release: Any) -> None:
-    code, said = pod_of_the_release.say("drift", inventory=INVENTORY)
+def test_nothing_has_drifted(pod_of_the_release: Any, tmp_path: Path) -> None:
+    code, said = pod_of_the_release.say("drift", "-e", f"drift_directory={tmp_path}", inventory=INVENTORY)
     assert code == 0, said
 
 

@@ -37,7 +37,6 @@ REMEDIES = {
     TIMED_OUT: "start it, or correct its address in pods.yml",
     REFUSED: "correct how the inventory says to log in",
 }
-UNTOUCHED = "Nothing has been touched."
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         unseen = _unseen(declaration, looks, request)
     except DeclarationError as error:
         return Decision(None, error.problems, [])
-    silent = [f"{each['device']}: {each['message']}. {UNTOUCHED}" for each in unseen]
+    silent = [f"{each['device']}: {each['message']}" for each in unseen]
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     try:
         tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.told)
@@ -102,12 +101,12 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
     refusals = [
         *silent,
         *_silent_controllers(declaration, looks, only_read),
-        *(f"{each}. {UNTOUCHED}" for each in _moved_controllers(tenancy, looks, request.only)),
+        *_moved_controllers(tenancy, looks, request.only),
         *(contradictions(declaration, tenancy, looks, request.parts) if request.checks_cables else []),
         *too_early(declaration, looks),
         *(_incomplete(tenancy, request.parts) if request.parts else []),
         *(refused_interruptions(tenancy, looks, request.told) if request.parts else []),
-        *(f"{each['device']}: {each['message']}" for each in plan.refusals),
+        *(_with_device(each) for each in plan.refusals),
     ]
     troubles = _troubles(tenancy, plan, looks, request)
     allocating = [host for (host, stage) in plan.made if stage == stages.CONTROLLERS]
@@ -159,13 +158,19 @@ def _unseen(declaration: Declaration, looks: Looks, request: Request) -> list[di
     ]
 
 
+def _with_device(refusal: Mapping[str, str]) -> str:
+    """A refusal that says which device it is about, once."""
+    device, message = refusal["device"], refusal["message"]
+    return message if device in message else f"{device}: {message}"
+
+
 def _silent_controllers(declaration: Declaration, looks: Looks, only_read: Collection[str]) -> list[str]:
     """The managed controllers that do not say what they hold, although their hosts have answered."""
     hosts = dict.fromkeys(controller.host_name for controller in declaration.controllers.values())
     found = [
         silence(looks[host]) for host in hosts if host in looks and answered(looks[host]) and host not in only_read
     ]
-    return [f"{each}. {UNTOUCHED}" for each in found if each]
+    return [each for each in found if each]
 
 
 def _moved_controllers(tenancy: Tenancy, looks: Looks, only: Sequence[str] | None) -> list[str]:
@@ -208,4 +213,4 @@ def _incomplete(tenancy: Tenancy, parts: Sequence[str]) -> list[str]:
     down = [str(change) for change in tenancy.changes.values() if change.goes_down]
     if not down or "vpods" in parts:
         return []
-    return [f"{'; '.join(down)}, which is more than this playbook does; run playbooks/vpods.yml. {UNTOUCHED}"]
+    return [f"{'; '.join(down)}, which is more than this playbook does; run playbooks/vpods.yml"]

@@ -108,8 +108,7 @@ def tenancy_of(
 def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], told: Collection[str]) -> list[str]:
     """Whose running work the run would end without being told that it may, one sentence each."""
     used = {host: each["in_use"] for host, look in looks.items() for each in [part(look, "use")] if each is not None}
-    words = refusals(tenancy.felt, used, told)
-    return [f"Nothing has been touched, because it would end what runs: {each}" for each in words]
+    return [f"it would end what runs: {each}" for each in refusals(tenancy.felt, used, told)]
 
 
 def switches_seen(looks: Mapping[str, Look]) -> dict[str, Any]:

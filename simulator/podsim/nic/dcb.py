@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from podsim.nic.hardware import BUFFER_MEMORY, DSCPS, PRIORITIES, Nics, Port, Refusal
 from podsim.nic.reply import Reply, on_stderr
@@ -36,7 +35,7 @@ def run(nics: Nics, arguments: list[str]) -> Reply | None:
 def _show(port: Port, kind: str, rest: list[str], as_json: bool) -> Reply:
     if rest or not as_json:
         raise on_stderr("The simulated NIC shows everything or nothing, and only with -j.")
-    shown: dict[str, Any] = {}
+    shown: dict[str, object] = {}
     if kind == "pfc":
         on = [priority in port.pfc for priority in PRIORITIES]
         shown = {"pfc_cap": 8, "macsec_bypass": False, "delay": 7, "prio_pfc": on}

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
 PRIORITIES = range(8)
 DSCPS = range(64)
@@ -21,22 +22,22 @@ class Refusal(Exception):
     """The driver does not take a value; the message is the text of the error number."""
 
 
-@dataclass
 class Port:
     """One NIC port. As delivered: pause frames on, PFC off, the VLAN tag is trusted, RDMA CM on RoCE v2.
 
     ``applications`` is the kernel's table of DSCP priorities, ``firmware_map`` what the NIC itself holds.
     """
 
-    rdma_device: str
-    pfc: list[int] = field(default_factory=list)
-    applications: dict[int, int] = field(default_factory=dict)
-    firmware_map: list[int] = field(default_factory=lambda: [dscp // len(PRIORITIES) for dscp in DSCPS])
-    buffer_sizes: list[int] = field(default_factory=lambda: [20_352, 241_536, 0, 0, 0, 0, 0, 0])
-    pause: dict[str, bool] = field(default_factory=lambda: {"rx": True, "tx": True})
-    rings: dict[str, int] = field(default_factory=lambda: {"rx": 1024, "tx": 1024})
-    roce_mode: str = "RoCE v2"
-    roce_tos: int = 0
+    def __init__(self, rdma_device: str) -> None:
+        self.rdma_device = rdma_device
+        self.pfc: list[int] = []
+        self.applications: dict[int, int] = {}
+        self.firmware_map = [dscp // len(PRIORITIES) for dscp in DSCPS]
+        self.buffer_sizes = [20_352, 241_536, 0, 0, 0, 0, 0, 0]
+        self.pause = {"rx": True, "tx": True}
+        self.rings = {"rx": 1024, "tx": 1024}
+        self.roce_mode = "RoCE v2"
+        self.roce_tos = 0
 
     @property
     def trust(self) -> str:
@@ -81,9 +82,7 @@ class Nics:
         self.ports = {device: Port(f"mlx5_{number}") for number, device in enumerate(sorted(devices))}
         for device, values in (kept or {}).items():
             if device in self.ports:
-                # JSON has text for keys.
-                applications = {int(dscp): priority for dscp, priority in values["applications"].items()}
-                self.ports[device] = Port(**{**values, "applications": applications})
+                vars(self.ports[device]).update(values)
 
     def by_rdma_device(self, name: str) -> Port | None:
         """The port with this RDMA device."""
@@ -91,4 +90,4 @@ class Nics:
 
     def kept(self) -> dict[str, Any]:
         """All values, as the constructor takes them again."""
-        return {device: asdict(port) for device, port in self.ports.items()}
+        return {device: vars(port) for device, port in self.ports.items()}

@@ -4,16 +4,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
 class Reply:
     """Exit status, standard output and standard error."""
 
-    status: int = 0
-    output: str = ""
-    errors: str = ""
+    def __init__(self, status: int = 0, output: str = "", errors: str = "") -> None:
+        self.status, self.output, self.errors = status, output, errors
 
 
 class Rejected(Exception):

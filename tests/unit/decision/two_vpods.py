@@ -38,7 +38,6 @@ CAROL: dict[str, Any] = {
 VPODS = {"alice": ALICE, "bob": BOB}
 ALICE_GOES = {"alice": {**ALICE, "state": "absent"}, "bob": BOB}
 DEVICES = ("p-tor", "p-poplar1", "p-poplar2", "p-poplar3", CONTROLLER)
-NOTHING = "Nothing has been touched."
 
 
 def decided(looks: Mapping[str, Any], vpods: Mapping[str, Any] = VPODS, pod: Any = None, **words: Any) -> Decision:

@@ -270,7 +270,7 @@ def test_a_failure_puts_the_old_settings_back(server: TinyRoceServer) -> None:
     assert "this was arranged to fail; the old settings are back" in str(outcome.failure)
     # What the NIC holds for DSCPs that are not mapped is nobody's business.
     server.nics.ports["rnic0"].firmware_map = before.firmware_map
-    assert (server.nics.ports["rnic0"], server.files.files) == (before, files)
+    assert (vars(server.nics.ports["rnic0"]), server.files.files) == (vars(before), files)
     assert not outcome.changed
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 
 import pytest
 
@@ -46,9 +47,8 @@ def test_the_last_mapping_takes_the_trust_with_it(nics: Nics) -> None:
 
 def test_replace_stumbles_over_a_mapping_that_the_driver_dropped(nics: Nics) -> None:
     done(nics, "dcb app add dev rnic0 dscp-prio 26:3")
-    assert done(nics, "dcb app replace dev rnic0 dscp-prio 26:4") == Reply(
-        1, errors="Attribute write: No such file or directory\n"
-    )
+    replaced = done(nics, "dcb app replace dev rnic0 dscp-prio 26:4")
+    assert (replaced.status, replaced.errors) == (1, "Attribute write: No such file or directory\n")
     assert nics.ports["rnic0"].applications == {26: 4}
 
 
@@ -112,5 +112,5 @@ def test_everything_else_is_for_the_real_tool(nics: Nics, line: str) -> None:
 def test_what_is_kept_is_there_again(nics: Nics) -> None:
     done(nics, "mlnx_qos -i rnic0 --trust dscp")
     done(nics, "ethtool -G rnic1 rx 512")
-    again = Nics(nics.ports, json.loads(json.dumps(nics.kept())))
-    assert again.ports == nics.ports
+    again = Nics(nics.ports, marshal.loads(marshal.dumps(nics.kept())))
+    assert again.kept() == nics.kept()
