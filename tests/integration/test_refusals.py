@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_two_servers"
 
@@ -26,62 +25,6 @@ def untouched(pod: Any) -> Iterator[None]:
     yield
     assert pod.fingerprint() == before
     assert pod.write_requests() == writes
-
-
-def declared(**changes: Any) -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load((INVENTORY / "pods.yml").read_text())
-    for path, value in changes.items():
-        *parents, key = path.split("__")
-        place = document
-        for parent in parents:
-            place = place[parent]
-        place[key] = value
-    return document
-
-
-def unwrapped(output: str) -> str:
-    """What was said, however wide the terminal is that it was said for."""
-    return " ".join(output.split())
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"pods__pod001__model": "bow-pod65"}, "pods.pod001.model: 'bow-pod65' is not known; use one of bow-pod64"),
-        (
-            {"pods__pod001__overrides": {"pod001-ipum3": {"gateway_address": "10.2.1.4"}}},
-            "pods.pod001.overrides.pod001-ipum3.gateway_address: 10.2.1.4 of pod001-ipum3 is also the gateway_address",
-        ),
-        (
-            {"pods__pod001__overrides": {"pod001-ipum3": {"switch_port": "Et9/1"}}},
-            "pods.pod001.overrides.pod001-ipum3.switch_port: Ethernet9/1 of pod001-ipum3 is already the port of",
-        ),
-        (
-            {"vpods__demo__partitions__train": {"ipus": 128}},
-            "vpods.demo.partitions.train.ipus: 128 IPUs are more than the 64 of vPOD demo; use at most 64 or enlarge",
-        ),
-        ({"vpods__demo__partitions__train": {"ipus": 12}}, "12 IPUs do not exist as a partition; use 1, 2, 4, 8, 16"),
-    ],
-)
-@pytest.mark.usefixtures("untouched")
-def test_a_pods_yml_that_cannot_be_meant(pod: Any, tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    bad = tmp_path / "pods.yml"
-    bad.write_text(yaml.safe_dump(declared(**changes)))
-    # With -v, every play is told.
-    code, output = pod.say("site", "-v", inventory=tmp_path)
-    assert code != 0
-    assert said in unwrapped(output)
-    assert "PLAY" not in output
-    code, output = pod.say("validate", "-e", f"pods={bad}", inventory=None)
-    assert code != 0
-    assert said in unwrapped(output)
-
-
-@pytest.mark.usefixtures("untouched")
-def test_a_run_without_pod_says_which_option_is_missing(pod: Any) -> None:
-    code, output = pod.say("site", inventory=None)
-    assert code != 0
-    assert "No pod to work on; say which with -i DIRECTORY" in unwrapped(output)
 
 
 def test_a_controller_that_should_answer_and_does_not(pod: Any) -> None:
