@@ -12,7 +12,8 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.asked import PARTS, asked_of_host, asked_of_switch
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.asked import PARTS, asked_of_host
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     ANSWERED,
     FAILED,
@@ -20,6 +21,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     REFUSED,
     TIMED_OUT,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
@@ -31,7 +33,7 @@ TURNED_AWAY = ("permission denied", "host key verification failed", "authenticat
 
 
 class ActionModule(ActionBase):
-    """The reader module of the device, its answer on disk, and what became of it as the result. Never fails."""
+    """What the device answers, kept on disk, and what became of it as the result. Never fails."""
 
     _supports_check_mode = True
 
@@ -67,19 +69,25 @@ class ActionModule(ActionBase):
             message = "the inventory does not say how it is reached (ansible_network_os)"
             return {"settings": settings, **_without(NOT_ASKED, message)}
         if is_switch:
-            name, arguments = "ipu.pod.tor_look", asked_of_switch()
-        else:
-            partitions = plain(variables.get("vipu_ipuof_partitions", []))
-            dedicated = plain(variables.get("vipu_dedicated_vpods", []))
-            arguments = asked_of_host(groups, settings, partitions, dedicated)
-            name = "ipu.pod.host_look"
-        if parts is not None and not is_switch:
+            return {"settings": settings, **_switch(self._connection.socket_path)}
+        partitions = plain(variables.get("vipu_ipuof_partitions", []))
+        dedicated = plain(variables.get("vipu_dedicated_vpods", []))
+        arguments = asked_of_host(groups, settings, partitions, dedicated)
+        if parts is not None:
             arguments["parts"] = [each for each in arguments["parts"] if each in parts]
-        answer = self._execute_module(module_name=name, module_args=arguments, task_vars=variables)
+        answer = self._execute_module(module_name="ipu.pod.host_look", module_args=arguments, task_vars=variables)
         if answer.get("failed") or "parts" not in answer:
             message = str(answer.get("msg") or answer.get("module_stderr", ""))
-            return {"settings": settings, **_without(_outcome(message) if is_switch else FAILED, message)}
+            return {"settings": settings, **_without(FAILED, message)}
         return {"settings": settings, "parts": answer["parts"]}
+
+
+# A module would be a process of its own on the control node, which takes longer to start than the switch to answer.
+def _switch(socket_path: str | None) -> dict[str, Any]:
+    try:
+        return {"parts": look_at_switch(socket_path)}
+    except (Refused, DeviceError) as error:
+        return dict(_without(_outcome(str(error)), str(error)))
 
 
 def _without(outcome: str, message: str) -> Mapping[str, str]:

@@ -13,8 +13,8 @@ version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Reads everything of a switch, a Poplar server or the host of a V-IPU controller that any layer compares with
-    pods.yml, in one call of M(ipu.pod.tor_look) or M(ipu.pod.host_look), and keeps it for M(ipu.pod.decide) in
-    the folder of the run.
+    pods.yml, as M(ipu.pod.tor_look) and M(ipu.pod.host_look) do, and keeps it for M(ipu.pod.decide) in the folder of
+    the run.
   - Never fails. Whatever becomes of it is data.
 extends_documentation_fragment:
   - ipu.pod._attributes

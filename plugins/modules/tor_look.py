@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that a run compares on a switch, in one look."""
+"""Documentation of the action plugin of the same name, which does all of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ description:
   - Reads what M(ipu.pod.tor_switch) compares and M(ipu.pod.tor_info) tells of a switch with Arista EOS, and who else is
     changing it. Changes nothing.
   - A part that cannot be read has C(message) alone, in one line, and takes no other with it. Only where there is no way
-    to the switch at all, the module fails.
+    to the switch at all, the task fails.
   - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times.
 extends_documentation_fragment:
   - ipu.pod._attributes
@@ -74,26 +74,3 @@ parts:
       returned: success
       sample: {busy: {joe: pending}, left_over: [], timer: null}
 """
-
-import socket
-import time
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
-
-
-def main() -> None:
-    """Look and tell."""
-    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
-    try:
-        send = sender(module._socket_path)
-    except (Refused, DeviceError) as error:
-        module.fail_json(msg=str(error), changed=False)
-    module.exit_json(changed=False, parts=look_at(send, socket.gethostname(), time.time))
-
-
-if __name__ == "__main__":
-    main()

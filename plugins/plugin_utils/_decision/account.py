@@ -12,10 +12,10 @@ from .._desired.degraded import undamaged
 from .._desired.desired import desired
 from .._placement.placement import Placement
 from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
-from .._pod.hosts import canaries_first
+from .._pod.hosts import IDLE, canaries_first
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.stages import PARTS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
+from .._pod.stages import PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._review.not_ours import not_ours_on_controllers, not_ours_on_switches
 from .._review.plan_document import Document, plan_document
 from .decision import Decision, Request
@@ -28,7 +28,7 @@ Member = dict[str, Any]
 def members(
     decision: Decision, declaration: Declaration, looks: Mapping[str, Look], request: Request, verifies_all: bool
 ) -> list[Member]:
-    """The devices that have something to do: ``host``, the stage ``groups`` that it joins, and its ``options`` there.
+    """The devices that have something to do: ``host``, the ``groups`` that it joins, and its ``options`` in each stage.
 
     Where has to be decided again, there are none of the stages after that. A run that leaves layers out verifies
     nothing: what it does not carry out may still be missing.
@@ -47,10 +47,17 @@ def members(
     may_be = set(request.hosts)
     places = {device.name: place for place, device in enumerate(canaries_first(declaration))}
     return [
-        {"host": host, "groups": [group_of(name) for name in options], "options": options}
+        {"host": host, "groups": [*map(group_of, options), *_state(options, looks.get(host))], "options": options}
         for host, options in sorted(by_host.items(), key=lambda each: places.get(each[0], len(places)))
         if host in may_be
     ]
+
+
+def _state(options: Mapping[str, Any], look: Look | None) -> list[str]:
+    """Whether it is a Poplar server on which nobody has an RDMA connection to lose: the NICs are down."""
+    nics = (part(look, "nics") or {}).get("nics", [])
+    rdma = [each["up"] for each in nics if each["rdma_device"]]
+    return [IDLE] if SERVERS in options and rdma and not any(rdma) else []
 
 
 def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mapping[str, Any]:

@@ -20,11 +20,6 @@ PARTS = (*SERVER_PARTS, *CONTROLLER_PARTS, *COMMON_PARTS)
 Arguments = dict[str, Any]
 
 
-def asked_of_switch() -> Arguments:
-    """The options of tor_look."""
-    return {}
-
-
 def asked_of_host(
     groups: Collection[str], settings: Mapping[str, Any], partitions: Sequence[str], dedicated: Sequence[str]
 ) -> Arguments:

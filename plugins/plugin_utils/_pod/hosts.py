@@ -31,14 +31,15 @@ UNMANAGED_OF_LAYER = {
     CONTROLLER_LAYER: "ipu_pod_unmanaged_controllers",
 }
 # Filled by a run: the hosts of the vPODs that it is about alone, those that it changes, one of them where the rest is
-# decided later, and the devices of each stage.
+# decided later, the Poplar servers whose RDMA NICs are all down, and the devices of each stage.
 CONCERNED, CHANGING, UNDECIDED = "ipu_pod_concerned", "ipu_pod_changing", "ipu_pod_undecided"
+IDLE = "ipu_pod_idle"
 STAGES = tuple(group_of(name) for name in STAGE_NAMES)
 # The Poplar servers of the vPOD whose IPUs are Slurm's.
 SLURM_NODES = "slurm_nodes"
 # Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
 FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
-FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, *STAGES, SLURM_NODES)
+FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, IDLE, *STAGES, SLURM_NODES)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
     *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS),

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
-from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
@@ -19,6 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGES
@@ -130,7 +130,7 @@ class ServerInMemory:
 def _nic(name: str, nic: Nic) -> Fields:
     """What is told of a NIC that works."""
     usual = {"carrier": True, "speed": 100_000, "speed_verdict": "ok", "firmware": {"verdict": "unknown"}}
-    return {"name": name, "mac": nic.mac, "up": nic.up, **usual}
+    return {"name": name, "mac": nic.mac, "up": nic.up, "rdma_device": name.replace("rnic", "mlx5_"), **usual}
 
 
 class ControllerInMemory:

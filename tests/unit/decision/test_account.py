@@ -24,6 +24,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Pl
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import IDLE
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack import rack_of
 from tests.unit.decision.pod_in_memory import CONTROLLER, declared
@@ -122,6 +123,23 @@ def test_only_who_is_up_can_wake_a_neighbour(looks: Looks) -> None:
     looks["p-poplar3"]["parts"]["links"] = {"message": "it would not say"}
     (switch,) = [each["options"] for each in found(looks, WITH_CAROL) if each["host"] == "p-tor"]
     assert list(switch[stages.SWITCHES]["wakers"]) == ["p-poplar1"]
+
+
+@pytest.mark.parametrize(
+    ("nics", "idle"),
+    [
+        ([{"rdma_device": None, "up": True}, {"rdma_device": "mlx5_0", "up": False}], True),
+        ([{"rdma_device": "mlx5_0", "up": False}, {"rdma_device": "mlx5_1", "up": True}], False),
+        ([], False),
+    ],
+)
+def test_a_server_is_idle_if_all_its_rdma_nics_are_down(nics: list[dict[str, Any]], idle: bool) -> None:
+    declaration = declared({})
+    plan = Plan(options={stages.SERVERS: {"p-poplar1": {}}})
+    looks = {"p-poplar1": {"outcome": "answered", "parts": {"nics": {"nics": nics}}}}
+    decision = Decision(tenancy_of(declaration, {}, {}), [], [], plan=plan)
+    (of,) = members(decision, declaration, looks, request(parts=("servers",)), verifies_all=False)
+    assert of["groups"] == [group_of(stages.SERVERS), *[IDLE] * idle]
 
 
 def test_whom_a_run_needs_besides(looks: Looks) -> None:

@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import re
-from typing import Callable, Dict, Sequence
+import socket
+import time
+from collections.abc import Callable, Sequence
 
-from .._plan.converge import DeviceError
-from .._tor.gathered import gathered
-from .._tor.observed import ALWAYS, COUNTERS, observed
-from .._tor.pending import without_secrets
-from .._tor.running_config import RunningConfig, parse
-from .._tor.session import (
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import Part, answer_of
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
+from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
+from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
+from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import ALWAYS, COUNTERS, observed
+from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import without_secrets
+from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
+from ansible_collections.ipu.pod.plugins.module_utils._tor.session import (
     SESSIONS,
     VERSION,
     CommandRefused,
@@ -22,15 +26,24 @@ from .._tor.session import (
     read_running_config,
     seconds_left,
 )
-from .._tor.surroundings import left_over_of
-from .parts import Part, answer_of
+from ansible_collections.ipu.pod.plugins.module_utils._tor.surroundings import left_over_of
 
-Ask = Callable[[Sequence[str], Sequence[str]], Dict[str, str]]
+Ask = Callable[[Sequence[str], Sequence[str]], dict[str, str]]
 """The JSON answers to commands that every switch knows, and to some that a switch may refuse."""
 
 AROUND = (SESSIONS, VERSION)
 # These lines carry names and texts that people chose, and no secret.
 _NAMED = re.compile(r"\s*(?:vlan|name|description|interface|qos profile|service-profile) ")
+
+
+def look_at_switch(socket_path: str | None) -> dict[str, Part]:
+    """The parts of a look over the connection behind a socket of Ansible's.
+
+    Raises:
+        Refused: it is no connection to a switch.
+        DeviceError: there is no way to the switch.
+    """
+    return look_at(sender(socket_path), socket.gethostname(), time.time)
 
 
 def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
