@@ -25,25 +25,17 @@ def test_a_tenant_with_a_controller_of_their_own_comes_grows_and_goes(bed: Bed) 
     assert (bed.held("alice", "agents"), bed.held("bob", "agents")) == (["p-ipum1", "p-ipum2"], ["p-ipum3", "p-ipum4"])
 
     grown = vpod(101, ipus=16)
-    refused = bed.run(alice=grown, bob=bob)
-    assert "partition train" in refused.messages
-    assert "vpods_interrupt" in refused.messages
     bed.as_foretold("-e", '{"vpods_interrupt": ["alice"]}', alice=grown, bob=bob)
     assert bed.held("alice", "agents") == [f"p-ipum{n}" for n in range(5, 9)]
     assert bed.held("alice", "partitions") == ["train"]
 
-    smaller = vpod(102, partitions={"train": {"ipus": 4}})
-    assert "partition train: size is 8, wanted 4" in bed.run(alice=grown, bob=smaller).messages
-    bed.as_foretold("-e", '{"vpods_interrupt": ["bob"]}', alice=grown, bob=smaller)
-    assert bed.held("bob", "partitions") == ["train"]
-
     # That it has a controller of its own need not be said any more.
     gone = {"cluster": "c", "state": "absent", "vlan": 101}
-    assert "partition train" in bed.run(alice=gone, bob=smaller).messages
-    bed.as_foretold("-e", '{"vpods_interrupt": ["alice"]}', alice=gone, bob=smaller)
+    assert "partition train" in bed.run(alice=gone, bob=bob).messages
+    bed.as_foretold("-e", '{"vpods_interrupt": ["alice"]}', alice=gone, bob=bob)
     assert (
         bed.server.sh("find /etc /var/lib /usr/local -name '*alice*'").split()[0].startswith("/var/lib/vipu-removed/")
     )
     assert bed.held("", "allocations") == ["bob"]
     assert bed.held("bob", "partitions") == ["train"]
-    assert bed.run(alice=gone, bob=smaller).changed["ctrl"] == 0
+    assert bed.run(alice=gone, bob=bob).changed["ctrl"] == 0

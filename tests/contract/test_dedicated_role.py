@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -55,29 +54,12 @@ class Bed:
     folder: Path
     server: ContainerServer
 
-    def run(
-        self, *vpods: str, check: bool = False, declared: Any = VPODS, removed: tuple[str, ...] = ()
-    ) -> PlaybookRun:
-        """Have the shared controller and the dedicated ones of these vPODs, and not the removed ones."""
-        shared, own = controllers(vpods, declared)
+    def run(self, check: bool) -> PlaybookRun:
+        """Have the shared controller and the dedicated ones."""
+        shared, own = controllers()
         options = {f"vipu_controller_{key}": value for key, value in shared.items() if key != "name"}
         return self.play(
-            role("removed", vipu_controller_removed=list(removed)),
             role("main", **options),
-            role("dedicated", vipu_controller_dedicated=own),
-            check=check,
-        )
-
-    def move(self, vpod: str, machines: list[str], declared: Any, check: bool = False) -> PlaybookRun:
-        """Have a vPOD elsewhere, as far as its dedicated controller goes."""
-        _shared, own = controllers([vpod], declared, {vpod: machines})
-        there = {"agents": PLACES[vpod], "partitions": ["train"]}
-        emptied = {
-            kind: [{"name": name, "state": "absent"} for name in there.get(kind, [vpod])]
-            for kind in ("agents", "clusters", "allocations", "users", "partitions")
-        }
-        return self.play(
-            role("emptied", vipu_controller_emptied=[{"name": vpod, **emptied}]),
             role("dedicated", vipu_controller_dedicated=own),
             check=check,
         )
@@ -97,12 +79,10 @@ class Bed:
         return sorted(each["id"] for each in json.loads(self.server.sh(asked))[kind])
 
 
-def controllers(
-    vpods: Iterable[str], declared: Any, places: Any = MappingProxyType(PLACES)
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def controllers() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What the shared controller should be, and the dedicated ones."""
-    declaration = parse_declaration({**DECLARED, "vpods": {name: declared[name] for name in vpods}})
-    wanted = desired(declaration, place(declaration, {HOST: places}))
+    declaration = parse_declaration({**DECLARED, "vpods": VPODS})
+    wanted = desired(declaration, place(declaration, {HOST: PLACES}))
     return wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]
 
 
@@ -119,8 +99,8 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
         yield Bed(folder, server)
 
 
-def test_they_come_as_foretold_stay_apart_and_go_alone(bed: Bed) -> None:
-    made = as_foretold(lambda check: bed.run("alice", "bob", check=check))
+def test_they_come_as_foretold_and_stay_apart(bed: Bed) -> None:
+    made = as_foretold(bed.run)
 
     assert bed.held(SHARED, "allocations") == ["alice", "bob"]
     assert bed.held(SHARED, "partitions") == []
@@ -136,38 +116,16 @@ def test_they_come_as_foretold_stay_apart_and_go_alone(bed: Bed) -> None:
     metrics = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:10406/metrics').read().decode())"
     assert "vipu_partitions" in bed.server.sh(f'python3 -c "{metrics}"')
 
-    again = bed.run("alice", "bob")
-    assert again.changed == {HOST: 0}
-
     # As after a run that has written the unit, and failed before it could restart the controller.
     bed.server.sh("touch /etc/systemd/system/vipu-server-bob.service")
-    _shared, own = controllers(["alice", "bob"], VPODS)
+    _shared, own = controllers()
     owed = bed.play(role("dedicated", vipu_controller_dedicated=own), check=True)
     assert [task.rpartition(" : ")[2] for _, task, result in owed.tasks if result.get("changed")] == [
         "Start the controller"
     ]
 
-    moved = {name: {**words, "vlan": words["vlan"] + 10} for name, words in VPODS.items()}
-    as_foretold(lambda check: bed.run(*moved, declared=moved, check=check))
-    assert bed.held(BOB + 40, "partitions", "bob") == ["train"]
-
-    bobs = bed.server.sh("cd /var/lib/vipu-server-bob; find . -type f ! -name '*.log' -exec sha256sum {} + | sort")
-    gone = bed.run("bob", removed=("alice",), declared=moved)
-    assert gone.messages == ""
-    left = bed.server.sh("find /etc /var/lib /usr/local /srv -name '*alice*'").split()
-    assert [path.rsplit("/", 1)[0] for path in left] == ["/var/lib/vipu-removed"]
-    assert "alice" not in bed.server.sh("systemctl list-units --all --plain 'vipu-server*'")
-    assert bobs == bed.server.sh(
-        "cd /var/lib/vipu-server-bob; find . -type f ! -name '*.log' -exec sha256sum {} + | sort"
-    )
-    assert bed.run("bob", removed=("alice",), declared=moved).changed == {HOST: 0}
-
-    elsewhere = ["p-ipum7", "p-ipum8"]
-    key = bed.server.sh("cat /var/lib/vipu-server-bob/keys/bob.key")
-    as_foretold(lambda check: bed.move("bob", elsewhere, moved, check=check))
-    assert bed.held(BOB + 40, "agents", "bob") == elsewhere
-    assert bed.held(BOB + 40, "partitions", "bob") == ["train"]
-    assert bed.server.sh("cat /var/lib/vipu-server-bob/keys/bob.key") != key
+    opened = bed.play(role("main", vipu_controller_mode="insecure"), check=True)
+    assert "is in secure mode (/etc/vipu/vipu-admin.hcl is there), but pods.yml says insecure" in opened.messages
 
 
 def as_foretold(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:

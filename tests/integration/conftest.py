@@ -30,15 +30,13 @@ AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
 # In the order of their time.
 LONG_ONES = (
     "integration/slurm/",
+    "integration/pod64/",
     "test_slurm_mapping.py",
     "test_vpod_life.py",
-    "test_plan_and_drift.py",
+    "integration/two_servers/",
     "test_controller_operations.py",
-    "test_pipelines.py",
+    "integration/vpods/",
     "test_controller.py",
-    "test_vpod_isolation.py",
-    "test_ownership.py",
-    "test_cables.py",
 )
 
 

@@ -49,6 +49,20 @@ def test_without_a_key_nobody_sees_anything(host: Any) -> None:
     assert "train" not in refused.stdout
 
 
+def test_a_key_is_worth_nothing_at_anothers_controller(host: Any) -> None:
+    port = "8090" if OWNER[host.check_output("hostname")] == "alice" else "10804"
+    refused = host.run(f"vipu -P {port} list allocations")
+    assert refused.rc != 0
+    assert refused.stdout == ""
+
+
+def test_each_server_is_told_of_its_own_controller_and_gcd(host: Any) -> None:
+    name = host.check_output("hostname")
+    said = host.file("/etc/ipuof.env.d/train.env").content_string.splitlines()
+    assert f"IPUOF_VIPU_API_PORT={10804 if name in ALICES else 8090}" in said
+    assert f"IPUOF_VIPU_API_GCD_ID={1 if name == ALICES[1] else 0}" in said
+
+
 def test_a_file_with_a_key_is_for_those_alone_who_need_it(controller: Any) -> None:
     files = controller.check_output("grep -rlZ -e api-access-key /etc/vipu | xargs -0 stat -c '%n %U %a'").splitlines()
     files += controller.check_output("stat -c '%n %U %a' /var/lib/vipu*/keys/*.key").splitlines()

@@ -14,8 +14,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
-INVENTORY = PROJECT / "inventories" / "sim_two_servers"
+from tests.simulated_pod import PROJECT
+
+from .conftest import INVENTORY
+
 SCRIPTS = PROJECT / "docs" / "pipelines"
 PORT = "Ethernet24/1"
 
@@ -124,7 +126,8 @@ def test_a_refused_pods_yml_leaves_no_plan(pipeline: Pipeline, tmp_path: Path, f
 
 
 def test_what_cannot_be_looked_at_has_a_code_of_its_own(fresh_pod: Any, pipeline: Pipeline) -> None:
-    fresh_pod.inside("pod001-poplar2", "systemctl stop ssh.socket ssh sshd 2>/dev/null; pkill sshd || true")
+    fresh_pod.inside("pod001-poplar2", "systemctl stop ssh; pkill sshd; true")
     code, said = pipeline.nightly()
+    fresh_pod.inside("pod001-poplar2", "systemctl start ssh")
     assert code == 1, said
     assert "pod001-poplar2" in (pipeline.drift / "drift.md").read_text()

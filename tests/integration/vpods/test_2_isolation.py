@@ -21,19 +21,14 @@ from tests.packets.flow import Report
 from tests.packets.matrix import faults
 from tests.packets.ports import Port, management_port_of, rnic_of
 from tests.packets.running_flow import RunningFlow
-from tests.simulated_pod import PROJECT
 
-INVENTORY = PROJECT / "inventories" / "sim_vpods"
+from .conftest import INVENTORY
+
 DECLARED = yaml.safe_load((INVENTORY / "pods.yml").read_text())
 VPODS = DECLARED["vpods"]
 IPUS_OF_A_MACHINE = 4
 # Of the controller, the switch and the control node; those of the machines are asked of them.
 MANAGEMENT = ("10.3.1.200", "10.4.1.1", "10.1.1.254", "10.2.1.254", "10.3.1.254", "10.4.1.254")
-
-
-@pytest.fixture(scope="module", name="inventory")
-def _inventory() -> Path:
-    return INVENTORY
 
 
 class Floor:

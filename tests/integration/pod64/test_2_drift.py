@@ -1,43 +1,19 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""plan.yml, apply.yml and drift.yml on the simulated POD64: they look and touch nothing, find what a hand has done, and
-a saved plan is carried out exactly or not at all."""
+"""plan.yml and drift.yml on a pod that is up: they touch nothing, find what a hand has done, and apply.yml carries a
+saved plan out exactly or not at all."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_pod64"
-SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
-SWITCH, CONTROLLER = "pod001-tor", "ctrl001"
-
-Thing = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class ByHand:
-    """Something that a person does to a device, how it is taken back, and what is found of it.
-
-    Commands with ``SWITCH`` are typed into its configuration, others run on the host.
-    """
-
-    device: str
-    does: str
-    undoes: str
-    found: tuple[tuple[str, str], ...]
-
-    @property
-    def things(self) -> set[Thing]:
-        return {(self.device, kind, name) for kind, name in self.found}
-
+from .reviewer import CONTROLLER, INVENTORY, SERVERS, SWITCH, ByHand, Reviewer, Thing, everything
 
 CLIENT = "/etc/vipu/vipu-cli.hcl"
 UNIT = "/etc/systemd/system/vipu-server.service"
@@ -113,99 +89,8 @@ MORE_ON_THE_HOSTS = {
 ALL = [*ON_THE_SWITCH.values(), *ON_THE_HOSTS.values(), *MORE_ON_THE_HOSTS.values()]
 
 
-class Reviewer:
-    """The read-only playbooks, run against a pod."""
-
-    def __init__(self, pod: Any, directory: Path) -> None:
-        self.pod = pod
-        self.directory = directory
-
-    def plan(self, *options: str, inventory: Path = INVENTORY) -> dict[str, Any]:
-        code, said = self.pod.say("plan", "-e", f"plan_directory={self.directory}", *options, inventory=inventory)
-        assert code == 0, said
-        document: dict[str, Any] = json.loads((self.directory / "plan.json").read_text())
-        return document
-
-    def drift(self, *options: str, inventory: Path = INVENTORY) -> tuple[int, dict[str, Any]]:
-        code, said = self.pod.say("drift", "-e", f"drift_directory={self.directory}", *options, inventory=inventory)
-        assert "drift.json" in {path.name for path in self.directory.iterdir()}, said
-        return code, json.loads((self.directory / "drift.json").read_text())
-
-    def apply(self) -> tuple[int, str]:
-        code, said = self.pod.say("apply", "-e", f"plan={self.directory / 'plan.json'}")
-        return code, said
-
-    def act(self, *deeds: ByHand, undo: bool = False) -> None:
-        for deed in deeds:
-            command = deed.undoes if undo else deed.does
-            if deed.device == SWITCH:
-                self.pod.switch("configure", *command.split("; "))
-            else:
-                self.pod.inside(deed.device, command)
-
-
-@pytest.fixture(scope="module")
-def reviewer(fresh_pod: Any, tmp_path_factory: pytest.TempPathFactory) -> Reviewer:
-    return Reviewer(fresh_pod, tmp_path_factory.mktemp("review"))
-
-
-@pytest.fixture(scope="module")
-def up(reviewer: Reviewer, first: dict[str, Any]) -> Reviewer:
-    """The reviewer of a pod that its first plan has brought up."""
-    assert first["code"] == 0
-    return reviewer
-
-
-@pytest.fixture(scope="module")
-def first(reviewer: Reviewer) -> dict[str, Any]:
-    """The plan for a pod that nobody has touched, and what came of it."""
-    before = everything(reviewer.pod)
-    plan = reviewer.plan()
-    untouched = everything(reviewer.pod) == before
-    code, said = reviewer.apply()
-    return {"plan": plan, "untouched": untouched, "code": code, "said": said}
-
-
-def everything(pod: Any) -> dict[str, Any]:
-    """All state that a run could touch, as it is kept and as it runs."""
-    live = (
-        "ip -details address; ip route; mlnx_qos -i rnic0 2>/dev/null; systemctl list-units --no-legend --state=active"
-    )
-    return {
-        "kept": pod.fingerprint(),
-        "writes": pod.write_requests(),
-        "sessions": pod.switch("show configuration sessions detail"),
-        "running": [line for line in str(pod.switch("show running-config")).splitlines() if "Time:" not in line],
-        **{host: steady(pod.inside(host, live)) for host in (*SERVERS, CONTROLLER)},
-    }
-
-
-def steady(text: str) -> list[str]:
-    """Without lifetimes, which run, and sessions, which come and go with those who look."""
-    return [
-        line
-        for line in text.splitlines()
-        if "valid_lft" not in line and "session" not in line and "user@" not in line and "user-runtime-dir" not in line
-    ]
-
-
 def found(report: dict[str, Any]) -> set[Thing]:
     return {(step["device"], step["kind"], step["name"]) for step in report["steps"]}
-
-
-def test_the_first_plan_holds_every_device_and_touches_nothing(first: dict[str, Any]) -> None:
-    assert first["untouched"]
-    assert (first["plan"]["unseen"], first["plan"]["not_ours"]) == ([], [])
-    assert {step["device"] for step in first["plan"]["steps"]} == {SWITCH, CONTROLLER, *SERVERS}
-    kinds = Counter(step["kind"] for step in first["plan"]["steps"])
-    assert (kinds["port"], kinds["agent"], kinds["partition"], kinds["roce"]) == (20, 16, 2, 4)
-
-
-def test_the_first_plan_is_carried_out_exactly(first: dict[str, Any]) -> None:
-    """apply.yml decides once more when it has the locks, and refuses another plan than the saved one."""
-    assert first["code"] == 0, first["said"]
-    last = first["said"].splitlines()[-1]
-    assert last.startswith(f"{len(first['plan']['steps'])} steps on 6 devices done and verified; ")
 
 
 def test_then_nothing_is_left_to_do_and_looking_leaves_no_trace(up: Reviewer) -> None:
@@ -220,7 +105,7 @@ def test_then_nothing_is_left_to_do_and_looking_leaves_no_trace(up: Reviewer) ->
 
 
 def test_the_plan_of_before_is_refused_and_nothing_is_touched(up: Reviewer, first: dict[str, Any]) -> None:
-    (up.directory / "plan.json").write_text(json.dumps(first["plan"]))
+    up.saved_plan.write_text(json.dumps(first["plan"]))
     before = everything(up.pod)
     code, said = up.apply()
     assert code != 0

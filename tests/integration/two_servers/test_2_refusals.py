@@ -5,17 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_two_servers"
-
-
-@pytest.fixture(scope="module", name="inventory")
-def _inventory() -> Path:
-    return INVENTORY
 
 
 @pytest.fixture

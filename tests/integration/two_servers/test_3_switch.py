@@ -9,18 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
-PROJECT = Path(__file__).resolve().parents[2]
-INVENTORY = PROJECT / "inventories" / "sim_two_servers"
-STATE = PROJECT / "build" / "podsim"
+from tests.simulated_pod import STATE
+
+from .conftest import INVENTORY
+
 RNIC_PORTS = [*range(9, 26), 27]
-
-
-@pytest.fixture(scope="module", name="inventory")
-def _inventory() -> Path:
-    return INVENTORY
 
 
 def inventory(folder: Path, **words: Any) -> Path:

@@ -15,14 +15,10 @@ import pytest
 
 from tests.simulated_pod import PROGRAMS, PROJECT
 
+from .conftest import INVENTORY
+
 # The last commit of 1.0.0.
 RELEASE = "2cbff261d9d5c778e81a67ea31a721b1aff4c380"
-INVENTORY = PROJECT / "inventories" / "sim_vpods"
-
-
-@pytest.fixture(scope="module", name="inventory")
-def _inventory() -> Path:
-    return INVENTORY
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,29 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One simulated pod of two Poplar servers for the modules of this folder: the first of them brings it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import running_pod
+from tests.simulated_pod import PROJECT
+
+INVENTORY = PROJECT / "inventories" / "sim_two_servers"
+
+
+@pytest.fixture(scope="package")
+def fresh_pod() -> Iterator[Any]:
+    """A pod that no playbook has touched."""
+    yield from running_pod(INVENTORY)
+
+
+@pytest.fixture(scope="package")
+def pod(fresh_pod: Any) -> Any:
+    """The pod as declared, whoever has brought it up."""
+    run = fresh_pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return fresh_pod

@@ -1,0 +1,29 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One simulated pod with four tenants for the modules of this folder: 1.0.0 brings it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import running_pod
+from tests.simulated_pod import PROJECT
+
+INVENTORY = PROJECT / "inventories" / "sim_vpods"
+
+
+@pytest.fixture(scope="package")
+def fresh_pod() -> Iterator[Any]:
+    """A pod that no playbook has touched."""
+    yield from running_pod(INVENTORY)
+
+
+@pytest.fixture(scope="package")
+def pod(fresh_pod: Any) -> Any:
+    """The pod as declared, whoever has brought it up."""
+    run = fresh_pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return fresh_pod
