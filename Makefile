@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 
 # Any Python from 3.11 on makes the environment: `make setup PYTHON=python3.12`.
-PYTHON ?= python3
+PYTHON ?=
 SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 PODSIM := $(strip $(SUDO) .venv/bin/podsim)
 INVENTORY := inventories/sim_pod64

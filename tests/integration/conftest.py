@@ -30,12 +30,11 @@ AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
 # In the order of their time.
 LONG_ONES = (
     "integration/slurm/",
+    "integration/vpods/",
     "integration/pod64/",
     "test_slurm_mapping.py",
-    "test_vpod_life.py",
     "integration/two_servers/",
     "test_controller_operations.py",
-    "integration/vpods/",
     "test_controller.py",
 )
 

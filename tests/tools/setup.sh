@@ -6,12 +6,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-python=${PYTHON:-python3}
-
 refuse() {
     echo "setup: $1" >&2
     exit 1
 }
+
+# The distribution's own is built with optimisation; one that somebody has built beside it is often a quarter slower.
+if [[ -z ${PYTHON:-} ]] && /usr/bin/python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' \
+    2>/dev/null; then
+    PYTHON=/usr/bin/python3
+fi
+python=${PYTHON:-python3}
 
 command -v "$python" >/dev/null ||
     refuse "no program $python; install Python 3.11 or later, e.g. apt-get install python3 python3-venv"

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import argparse
-import signal
+import os
 import ssl
 import sys
 import threading
@@ -21,6 +21,7 @@ from podsim.eos.hardware import DCS_7060CX_32S, MODELS
 from podsim.eos.releases import DEFAULT_RELEASE, Release
 from podsim.eos.ssh import SshServer
 from podsim.eos.switch import NoDataPlane, Switch
+from podsim.stopping import told_to_stop
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,9 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (EosError, OSError, asyncssh.Error) as error:
         print(f"podsim eos: {error}", file=sys.stderr)
         return 1
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    stop = told_to_stop()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     if ssh:
@@ -44,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"eAPI at {'https' if options.cert else 'http'}://{host!s}:{port}/command-api", flush=True)
     if ssh:
         print(f"SSH at {options.ssh[0]}:{ssh.port}", flush=True)
-    stopping.wait()
+    os.read(stop, 1)
     if ssh:
         ssh.close()
     server.shutdown()

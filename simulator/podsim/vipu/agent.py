@@ -11,14 +11,15 @@ import argparse
 import contextlib
 import fcntl
 import json
-import signal
+import os
+import select
 import socket
 import struct
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from podsim.stopping import told_to_stop
 from podsim.vipu import interfaces, machine, metrics
 from podsim.vipu.rpc import Handler, Service, serve
 
@@ -31,9 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """`podsim agent`: runs until SIGTERM or SIGINT. Returns the exit code."""
     options = _options(argv)
     partitions = Partitions()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = told_to_stop()
     try:
         server = start(options.listen, lambda: _facts(options), partitions)
         if options.metrics_port:
@@ -44,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"agent {options.id} listens on {options.listen}", flush=True)
     if options.announce:
         _announce(options, stop)
-    stop.wait()
+    os.read(stop, 1)
     server.stop(grace=0.5).wait()
     return 0
 
@@ -116,14 +115,15 @@ def _samples(facts: dict[str, Any], partition_ids: Sequence[str]) -> list[metric
     return samples
 
 
-def _announce(options: Any, stop: threading.Event) -> None:
+def _announce(options: Any, stop: int) -> None:
     """Until stopped, says once a second in a datagram where this agent is."""
     host, _, port = options.announce.rpartition(":")
     own_port = int(options.listen.rpartition(":")[2])
     message = json.dumps({"id": options.id, "port": own_port}).encode()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
-        while not stop.is_set():
+        stopped: list[int] = []
+        while not stopped:
             with contextlib.suppress(OSError):  # no route yet: the next one may get through
                 sender.sendto(message, (host, int(port)))
-            stop.wait(1.0)
+            stopped, _, _ = select.select([stop], [], [], 1.0)
