@@ -188,5 +188,9 @@ class SlurmCluster:
 
     def output_of_held(self, number: str) -> str:
         """Let a held job begin. What it has printed when it is over."""
+        return self.sh(f"scontrol release {number}").text + self.output_at_end_of(number)
+
+    def output_at_end_of(self, number: str) -> str:
+        """What a job has printed when it is over."""
         ended = f'until [ -z "$(squeue --noheader --jobs={number})" ]; do sleep 0.05; done'
-        return self.sh(f"scontrol release {number}; {ended}; cat /tmp/{number}.out").text
+        return self.sh(f"{ended}; cat /tmp/{number}.out").text

@@ -306,7 +306,7 @@ def test_a_job_gets_neighbours_and_waits_for_them(cluster: SlurmCluster) -> None
     assert cluster.output_of(show, options="-w node3").strip() == "node3"
     assert cluster.job(number)["JobState"] == "PENDING"
     cluster.sh(f"scancel {busy}")
-    assert cluster.output_of_held(number).strip() == "node[1-2]"
+    assert cluster.output_at_end_of(number).strip() == "node[1-2]"
 
 
 @pytest.mark.parametrize("change", ["Features=new", "Features=", "ReqNodeList=node[2-3]"])

@@ -46,8 +46,7 @@ def unpack(artefact: Path) -> None:
         ENVIRONMENT.rename(ASIDE)
     shutil.rmtree(TREE, ignore_errors=True)
     TREE.mkdir(parents=True)
-    with tarfile.open(artefact) as archive:
-        archive.extractall(TREE, filter="data")
+    subprocess.run(["tar", "--extract", "--file", str(artefact), "--directory", str(TREE)], check=True)
     if ASIDE.exists():
         ENVIRONMENT.parent.mkdir(parents=True)
         ASIDE.rename(ENVIRONMENT)
