@@ -19,7 +19,8 @@ def excluding(folder: Path, machines: list[str]) -> Path:
     """The inventory with some IPU-Machines out of order."""
     document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
     document["pods"]["pod001"]["excluded"] = machines
-    (folder / "pods.yml").write_text(yaml.safe_dump(document))
+    folder.mkdir()
+    (folder / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
     (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
     return folder
 
@@ -28,7 +29,7 @@ def test_dead_machines_that_are_excluded_leave_a_run_degraded_and_change_nothing
     for name in DEAD:
         subprocess.run(["podman", "kill", f"podsim-{name}"], check=True, capture_output=True)
     assert pod.playbook("verify").code != 0
-    inventory = excluding(tmp_path, DEAD)
+    inventory = excluding(tmp_path / "inventory", DEAD)
     run = pod.playbook("site", inventory=inventory)
     assert (run.code, run.messages) == (0, "")
     assert run.changed == dict.fromkeys(run.changed, 0)
