@@ -142,6 +142,18 @@ def thing_steps(things: Things, seen: Mapping[str, Any]) -> list[Step]:
     return steps
 
 
+def differing_things(things: Things, seen: Mapping[str, Any]) -> list[Thing]:
+    """Those that are not as wanted, for tasks that say by themselves what they cannot write."""
+    return [thing for thing in things if not _is_as_wanted(thing, seen)]
+
+
+def _is_as_wanted(thing: Thing, seen: Mapping[str, Any]) -> bool:
+    try:
+        return not thing_steps([thing], seen)
+    except Refused:
+        return False
+
+
 def _file(file: File, seen: Mapping[str, Any]) -> list[Step]:
     if file.is_secret:
         return _secret_file(file, seen)

@@ -23,6 +23,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import (
     Packages,
     Thing,
     Unit,
+    differing_things,
     thing_steps,
 )
 
@@ -279,3 +280,16 @@ def test_tasks_get_no_secret() -> None:
     ]
     assert found["units"][0]["restarted_by"] == [HOSTS.path]
     assert found["packages_by_os_family"]["RedHat"] == ["rdma"]
+
+
+def test_what_differs_is_found_and_what_cannot_be_compared_is_left_to_its_task() -> None:
+    right, other, missing = (File(f"/etc/ipu/{name}", "one\n") for name in ("right", "other", "missing"))
+    linked, place = Directory("/etc/slurm"), Directory("/etc/ipu")
+    paths = {
+        right.path: path(content="one\n"),
+        other.path: path(content="two\n"),
+        linked.path: path("link", target="/etc/slurm-llnl"),
+        place.path: path("directory", mode="0755"),
+    }
+    things: list[Thing] = [place, linked, right, other, missing, Absent(right.path), Absent(missing.path)]
+    assert differing_things(things, seen(paths=paths)) == [linked, other, missing, Absent(right.path)]
