@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.integration.slurm.cluster import CONTROLLER, Slurm
-
 
 def changes(run: Any) -> list[tuple[str, str]]:
     """Which tasks changed which hosts."""
@@ -39,17 +37,6 @@ def test_a_dry_run_foretells_what_changes(foretold: Any, made: Any) -> None:
 @pytest.mark.usefixtures("made")
 def test_again_nothing_changes(declared: Any) -> None:
     assert changes(declared.done("slurm")) == []
-
-
-@pytest.mark.usefixtures("made")
-def test_the_cluster_works(slurm: Slurm) -> None:
-    slurm.until("[ $(sinfo -h -N -t idle | wc -l) = 4 ]", "not all servers are idle")
-    code, said = slurm.says("srun -N4 hostname")
-    assert (code, sorted(said.split())) == (0, slurm.servers)
-    assert "Total=64 Used=0 Free=64" in slurm.root("scontrol show licenses --oneliner")
-    assert slurm.says("ipuinfo")[0] == 0
-    for host in (CONTROLLER, *slurm.servers):
-        assert slurm.root("systemctl --failed --plain --no-legend", host) == ""
 
 
 @pytest.mark.usefixtures("made")
