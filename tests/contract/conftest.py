@@ -8,7 +8,15 @@ import pytest
 
 from tests.order import long_ones_first
 
-LONG_ONES = ("test_dedicated_playbooks.py", "test_server_roles.py", "test_ownership.py", "test_vipu_controller_role.py")
+LONG_ONES = (
+    "test_server_roles.py",
+    "test_dedicated_playbooks.py",
+    "test_dead_machines.py",
+    "test_rnic_armed_change.py",
+    "test_ownership.py",
+    "test_dedicated_role.py",
+    "test_rnic_backends.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
