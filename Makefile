@@ -112,7 +112,8 @@ sanity: artefact ## ansible-test sanity on the artefact
 contract: setup ## The clients against the simulator, independent clients against the simulator
 # Some of its tests need the images of the simulated machines; without root or podman they say so.
 	@[ "$$(id -u)" -ne 0 ] || ! command -v podman >/dev/null || { podsim image && podsim image inventories/sim_slurm/pods.yml; }
-	@python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder tests/contract
+# They wait more than they work: three at a time keep two processors busy.
+	@python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder tests/contract
 
 .PHONY: integration
 integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
@@ -123,10 +124,10 @@ integration: setup ## The playbooks on simulated pods, two at a time, each as on
 SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
 
 .PHONY: molecule $(SCENARIOS)
-molecule: setup ## Scenarios on simulated pods, two at a time, each as on a machine of its own
+molecule: setup ## Scenarios on simulated pods, three at a time, each as on a machine of its own
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
-	@$(MAKE) --jobs 2 --output-sync --keep-going $(SCENARIOS)
+	@$(MAKE) --jobs 3 --output-sync --keep-going $(SCENARIOS)
 
 # One of them: `make molecule-secure`.
 $(SCENARIOS): molecule-%: setup
