@@ -48,7 +48,7 @@ class ActionModule(ActionBase):
         _found, options = self.validate_argument_spec(OPTIONS)
         things = _things(plain(options))
         arguments = {"parts": ["things"], "paths": [thing.path for thing in things]}
-        answer = self._execute_module("ipu.pod.host_look", arguments, task_vars=task_vars)
+        answer: dict[str, Any] = self._execute_module("ipu.pod.host_look", arguments, task_vars=task_vars)
         if answer.get("failed"):
             return answer
         seen = plain(answer["parts"]["things"])
