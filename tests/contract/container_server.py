@@ -25,6 +25,7 @@ from podsim.floor.errors import FloorError
 from podsim.floor.machines import CAPABILITIES, SOURCE
 from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
+from tests.containers import Containers
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
@@ -49,6 +50,7 @@ class ContainerServer:
         self.name = f"poplar{number + 1}"
         self.folder = folder
         self._podman = podman
+        self._containers = Containers()
         self._identity = folder / self.name
         self._container = f"ipu-rnic-{os.getpid()}-{number}"
         self._host_end = f"irn{os.getpid()}-{number}"
@@ -117,7 +119,7 @@ class ContainerServer:
 
     def sh(self, script: str) -> str:
         """The output of a shell script on it, not over SSH."""
-        return self._podman.run("exec", self._container, "sh", "-c", script)
+        return self._containers.run(self._container, "sh", "-c", script)
 
     def until(self, condition: str) -> None:
         """Wait until a shell command succeeds on it; what takes minutes never comes."""
@@ -183,7 +185,7 @@ def begin_play(
     inventory = {"all": {"children": {"poplar_servers": {"hosts": hosts, "vars": variables}}}}
     (folder / "inventory.yml").write_text(json.dumps(inventory))
     (folder / "play.yml").write_text(json.dumps(plays))
-    (folder / "ansible.cfg").write_text("[connection]\npipelining = true\n")
+    (folder / "ansible.cfg").write_text("[defaults]\ninternal_poll_interval = 0.01\n[connection]\npipelining = true\n")
     environment = {
         **os.environ,
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),

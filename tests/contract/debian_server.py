@@ -28,6 +28,7 @@ from podsim.floor.image import (
 from podsim.floor.machines import CAPABILITIES
 from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
+from tests.containers import Containers
 
 NAME = "localhost/ipu-debian"
 PACKAGES = (
@@ -93,6 +94,7 @@ class DebianServer:
     def __init__(self, podman: Podman, folder: Path, release: str) -> None:
         self.name = release
         self._podman = podman
+        self._containers = Containers()
         self._folder = folder / release
         self._container = f"ipu-{release}-{os.getpid()}"
 
@@ -155,7 +157,7 @@ class DebianServer:
 
     def sh(self, script: str) -> str:
         """The output of a shell script on it, not over SSH."""
-        return self._podman.run("exec", self._container, "sh", "-c", script)
+        return self._containers.run(self._container, "sh", "-c", script)
 
     def _network(self, what: str) -> str:
         return self._podman.run("inspect", "--format", f"{{{{.NetworkSettings.{what}}}}}", self._container).strip()

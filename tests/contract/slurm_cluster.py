@@ -16,6 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import Set
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.lua import lua_of
 from podsim.floor.errors import FloorError
 from podsim.floor.podman import Podman
+from tests.containers import Containers
 from tests.contract.container_server import ROOT
 
 FILES = ROOT / "roles" / "slurm" / "files"
@@ -107,7 +108,6 @@ slurmctld
 for node in {" ".join(NODES)}; do slurmd -N $node; done
 until [ "$(sinfo --noheader --partition=ipu --states=idle --format=%D)" = {len(NODES)} ]; do sleep 0.05; done
 """
-NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid")
 FIELD = re.compile(r"(\w[\w/:]*)=(\S*)")
 ADMIN_COMMENT = re.compile(r" AdminComment=(.*?) (?=[A-Z]\w*=|$)")
 
@@ -127,7 +127,7 @@ class SlurmCluster:
         self._podman = podman
         self._folder = folder
         self._container = f"ipu-slurm-{os.getpid()}"
-        self._inside: list[str] = []
+        self._containers = Containers()
 
     def start(self, tag: str) -> None:
         """Start it from an image of the simulated pod with Slurm; takes two seconds."""
@@ -141,9 +141,6 @@ class SlurmCluster:
             *("--volume", f"{etc}:/etc/slurm", "--volume", f"{FILES}:/files:ro", tag),
         )
         self._podman.run("exec", self._container, "sh", "-c", START)
-        # `podman exec` would take most of the time of these tests.
-        process = self._podman.run("inspect", "--format", "{{.State.Pid}}", self._container).strip()
-        self._inside = ["nsenter", "--target", process, *NAMESPACES, "--root"]
 
     def stop(self) -> None:
         """Remove it."""
@@ -156,8 +153,9 @@ class SlurmCluster:
 
     def sh(self, script: str, user: str = "root") -> Said:
         """What a shell script did; a minute is too long."""
+        inside = self._containers.enter(self._container)
         done = subprocess.run(
-            [*self._inside, "runuser", "-u", user, "--", "timeout", "60", "sh", "-c", f"cd /tmp; {script}"],
+            [*inside, "runuser", "-u", user, "--", "timeout", "60", "sh", "-c", f"cd /tmp; {script}"],
             capture_output=True,
             text=True,
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},

@@ -17,6 +17,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from podsim.floor.facts_file import sim_section
+from tests.containers import Containers
 from tests.integration.slurm.cluster import Slurm
 from tests.order import long_ones_first
 from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
@@ -66,6 +67,7 @@ class Pod:
         self.inventory = inventory
         self.programs = programs
         self.sim: dict[str, Any] = sim_section(inventory / "pods.yml")
+        self._containers = Containers()
 
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
@@ -115,11 +117,7 @@ class Pod:
 
     def inside(self, host: str, command: str) -> str:
         """What a command prints that is run on one of the simulated machines."""
-        done = subprocess.run(
-            ["podman", "exec", f"podsim-{host}", "sh", "-c", command], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return self._containers.run(f"podsim-{host}", "sh", "-c", command)
 
     def held(self, kind: str, host: str = "ctrl001") -> list[str]:
         """The names of what a V-IPU controller holds of a kind, given in the plural."""

@@ -38,4 +38,4 @@ def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
         for worker in ("gw0", "gw1")
     }
     assert places["gw0"] & places["gw1"] == set(), done.stdout
-    assert {"slurm", "test_slurm_mapping.py", "test_vpod_life.py"} <= places["gw0"] | places["gw1"]
+    assert {"slurm", "test_slurm_mapping.py", "vpods"} <= places["gw0"] | places["gw1"]

@@ -85,10 +85,19 @@ def test_action_plugin_is_documented_by_the_module_of_its_name(path: Path) -> No
     documented = yaml.safe_load(constants(PLUGINS / "modules" / path.name)["DOCUMENTATION"]).get("options", {})
     taken = getattr(plugin(path), "OPTIONS", None)
     if taken is not None:
-        facts = ("type", "elements", "choices", "default", "required")
-        assert {
-            option: {fact: spec[fact] for fact in facts if fact in spec} for option, spec in documented.items()
-        } == taken
+        assert arguments(documented) == taken
+
+
+def arguments(documented: dict[str, Any]) -> dict[str, Any]:
+    """The options of a documentation as a plugin declares them."""
+    facts = ("type", "elements", "choices", "default", "required")
+    return {
+        option: {
+            **{fact: spec[fact] for fact in facts if fact in spec},
+            **({"options": arguments(spec["suboptions"])} if "suboptions" in spec else {}),
+        }
+        for option, spec in documented.items()
+    }
 
 
 @pytest.mark.parametrize("path", CALLBACKS, ids=name)

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.containers import ENVIRONMENT, Containers
+
 CONTROLLER = "ctrl001"
 USER, UID = "ann", 1500
 FOLDER = "/tmp/jobs"
@@ -23,8 +25,6 @@ PROGRAM = "/usr/local/bin/ipu-program"
 # A whole line of it: what a task prints comes in pieces.
 REPORT = "'^{.*}$'"
 REQUESTS = "/run/vipu-requests.log"
-NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid")
-ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 # Enough for a machine that does other things, and a requeued job's wait; what takes longer never comes.
 PATIENCE = 120
 OVER = ("BOOT_FAIL", "CANCELLED", "COMPLETED", "FAILED", "NODE_FAIL", "TIMEOUT")
@@ -59,7 +59,7 @@ class Slurm:
         self.servers: list[str] = list(pod.sim["poplar_servers"])
         self._administrator = administrator
         self._number = 0
-        self._processes: dict[str, str] = {}
+        self._containers = Containers()
 
     def prepare(self) -> None:
         """A user and their program on every host, and a V-IPU controller that notes what it is asked."""
@@ -94,11 +94,8 @@ class Slurm:
         )
 
     def _on(self, host: str, user: str, command: str) -> list[str]:
-        """What runs a shell command there; `podman exec` would take most of the time of these tests."""
-        if host not in self._processes:
-            ask = ["podman", "inspect", "--format", "{{.State.Pid}}", f"podsim-{host}"]
-            self._processes[host] = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
-        inside = ["nsenter", "--target", self._processes[host], *NAMESPACES, "--root"]
+        """What runs a shell command there."""
+        inside = self._containers.enter(f"podsim-{host}")
         return [*inside, "runuser", "-u", user, "--", "bash", "-c", f"cd {FOLDER} && {command}"]
 
     def refusal(self, command: str) -> str:
