@@ -159,6 +159,8 @@ ARGUMENTS = {
     "pods": {"type": "list", "elements": "str", "default": []},
     "limit": {"type": "str", "default": ""},
     "steps": {"type": "list", "elements": "dict"},
+    # The control node alone knows the plan: the action plugin turns this into steps.
+    "of_plan": {"type": "bool", "default": False},
     "directory": {"type": "path", "default": "/var/lib/ipu-pod"},
     "keep": {"type": "int", "default": 1000},
     "run": {"type": "dict"},
