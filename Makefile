@@ -73,8 +73,8 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 
 .PHONY: test
 test: setup ## Everything that CI runs
-# Virtual machines leave half of the processors; what needs no whole pod takes it.
-	@$(PHASES) --tests acceptance integration molecule --beside lint types unit docs sanity contract
+# Virtual machines leave half of the processors; what needs no pod takes it.
+	@$(PHASES) --tests acceptance contract integration molecule --beside lint types unit docs sanity
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
