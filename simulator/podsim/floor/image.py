@@ -29,7 +29,7 @@ CONTAINER_FILES = {ROOT_FILES: ("**/*",)}
 SERVICES = ("dnsmasq-base", "chrony", "rsyslog")
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "openssh-server"),
-    *("python3", "python3-cryptography", "python3-grpcio", "python3-protobuf", "python3-yaml"),
+    *("python3", "python3-cryptography", "python3-grpcio", "python3-protobuf", "python3-pycurl", "python3-yaml"),
     *("iproute2", "iputils-ping", "ethtool", "busybox", "tcpdump", "iperf3"),
     *SERVICES,
 )

@@ -21,7 +21,8 @@ from typing import Any
 
 from podsim.stopping import told_to_stop
 from podsim.vipu import interfaces, machine, metrics
-from podsim.vipu.rpc import Handler, Service, serve
+from podsim.vipu.rpc import Handler, Service
+from podsim.vipu.rpc_server import serve
 
 METRICS_PORT = 2112
 _SIOCGIFADDR = 0x8915

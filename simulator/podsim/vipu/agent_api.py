@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from podsim.vipu import interfaces
 from podsim.vipu.entities import Agent
 from podsim.vipu.errors import Refused
-from podsim.vipu.rpc import Client, Unreachable
+from podsim.vipu.rpc import Unreachable
+from podsim.vipu.rpc_client import Client
 
 
 class Fleet(Protocol):

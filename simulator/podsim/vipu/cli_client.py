@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from typing import Any
 
 from podsim.vipu import interfaces, tls
+from podsim.vipu.cli_rpc import Client
 from podsim.vipu.cli_settings import Settings, SettingsError
-from podsim.vipu.rpc import Client, Interface, Unreachable
-
-CONNECT_TIMEOUT = 4.0
-CALL_TIMEOUT = 120.0
+from podsim.vipu.rpc import Interface
 
 
 class Controller:
@@ -42,28 +39,25 @@ class Controller:
     def _call(self, interface: Interface, method: str, request: dict[str, Any]) -> dict[str, Any]:
         if self._client is None:
             self._client = self._connect()
-        return self._client.call(interface, method, request, CALL_TIMEOUT)
+        return self._client.call(interface, method, request)
 
     def _connect(self) -> Client:
-        host, port = self.settings.host, self.settings.port
-        try:
-            # gRPC takes its time to give up, and says why in a way that nobody understands.
-            socket.create_connection((host, port), CONNECT_TIMEOUT).close()
-        except OSError as error:
-            raise Unreachable(f"no V-IPU controller at {host}:{port}: {error.strerror or error}") from None
         metadata = {}
         if self.settings.user_id:
             metadata[interfaces.USER_ID_KEY] = self.settings.user_id
             metadata[interfaces.ACCESS_KEY_KEY] = self.settings.access_key
-        return Client(f"{host}:{port}", metadata, self._credentials())
+        return Client(self.settings.host, self.settings.port, metadata, self._certificates())
 
-    def _credentials(self) -> Any:
+    def _certificates(self) -> tls.Files | None:
         if not self.settings.tls_certs:
             return None
+        found = tls.files(Path(self.settings.tls_certs))
         try:
-            return tls.client_credentials(Path(self.settings.tls_certs))
+            for path in found:
+                path.open("rb").close()
         except OSError as error:
             raise SettingsError(f"TLS certificate {error.filename} cannot be read: {error.strerror}") from None
+        return found
 
 
 def _published(service: str) -> Interface:

@@ -24,7 +24,7 @@ from podsim.vipu.errors import Refused
 from podsim.vipu.faults import Faults
 from podsim.vipu.releases import LATEST, check_release
 from podsim.vipu.request_log import RequestLog
-from podsim.vipu.rpc import serve
+from podsim.vipu.rpc_server import serve
 from podsim.vipu.storage import Storage, StorageError
 from podsim.vipu.user_api import UserApi
 
@@ -176,11 +176,11 @@ def _serve(options: Any, controller: Controller, faults: Faults) -> list[Any]:
     services = {options.user_port: user_api.services()}
     admin_services = AdminApi(controller, user_api, options.release, discovery).services()
     services[options.admin_port] = services.get(options.admin_port, []) + admin_services
-    credentials = tls.server_credentials(_certificates(options) / "server") if options.secure else None
+    certificates = tls.files(_certificates(options) / "server") if options.secure else None
     log = RequestLog(options.request_log)
 
     def observe(service: str, method: str) -> None:
         log.note(service, method)
         faults.on_call(method)
 
-    return [serve(f"{options.listen}:{port}", served, observe, credentials) for port, served in services.items()]
+    return [serve(f"{options.listen}:{port}", served, observe, certificates) for port, served in services.items()]

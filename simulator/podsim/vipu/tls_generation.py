@@ -16,6 +16,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from podsim.vipu import tls
+
 _ISSUER = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "vipu-ca")])
 _VALID = datetime.timedelta(days=3650)
 _PEM = serialization.Encoding.PEM
@@ -72,11 +74,12 @@ def _write(
 ) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     private = key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    files = {
-        "ca.crt": (0o644, authority.public_bytes(_PEM)),
-        "tls.crt": (0o644, certificate.public_bytes(_PEM)),
-        "tls.key": (0o600, private),
+    files = tls.files(directory)
+    contents = {
+        files.authority: (0o644, authority.public_bytes(_PEM)),
+        files.certificate: (0o644, certificate.public_bytes(_PEM)),
+        files.key: (0o600, private),
     }
-    for name, (mode, content) in files.items():
-        with open(os.open(directory / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+    for path, (mode, content) in contents.items():
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(content)
