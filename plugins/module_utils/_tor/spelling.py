@@ -70,13 +70,18 @@ def _vlan_ids(text: str) -> frozenset[int]:
 
 def vlan_ranges(ids: Iterable[int]) -> list[str]:
     """The shortest ordered spelling of some VLAN IDs: ``["100-102", "200"]``."""
+    return list(_vlan_ranges(frozenset(ids)))
+
+
+@lru_cache(maxsize=256)
+def _vlan_ranges(ids: frozenset[int]) -> tuple[str, ...]:
     runs: list[list[int]] = []
     for vlan_id in sorted(ids):
         if runs and vlan_id == runs[-1][1] + 1:
             runs[-1][1] = vlan_id
         else:
             runs.append([vlan_id, vlan_id])
-    return [str(first) if first == last else f"{first}-{last}" for first, last in runs]
+    return tuple(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def default_vlan_name(vlan_id: int) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from podsim.eos.errors import InvalidInput
@@ -44,9 +44,13 @@ class Statement:
     then: Callable[[Any, str], None] | None = None
     undo: Callable[[Any, str], None] | None = None
 
-    def shown_for(self, line: str, release: Release) -> str | None:
-        """The line in this spelling, if it is another one of the line and the release shows it."""
-        if not self.same_as or not self.shown_in or not self.shown_in[0] <= release.number < self.shown_in[1]:
+    def is_shown_by(self, release: Release) -> bool:
+        """Whether this is another spelling of a line, which the release shows."""
+        return bool(self.same_as and self.shown_in and self.shown_in[0] <= release.number < self.shown_in[1])
+
+    def shown_for(self, line: str) -> str | None:
+        """The line in this spelling, if it is another one of the line."""
+        if not self.same_as:
             return None
         has_values = self.template.key_length < len(self.template.slots)
         if line != self.same_as and not (has_values and line.startswith(f"{self.same_as} ")):
@@ -96,7 +100,12 @@ class Mode:
 
     def spelled(self, line: str, release: Release) -> str:
         """A line of this block as that release shows it."""
-        return next((shown for other in self.statements if (shown := other.shown_for(line, release))), line)
+        return next((shown for other in self._spellings(release) if (shown := other.shown_for(line))), line)
+
+    # Few lines have another spelling, and every line of a configuration asks.
+    @cache  # noqa: B019  (there are as many blocks as the grammar has)
+    def _spellings(self, release: Release) -> tuple[Statement, ...]:
+        return tuple(statement for statement in self.statements if statement.is_shown_by(release))
 
 
 def _find(

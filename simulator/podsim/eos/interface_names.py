@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 KINDS = ("Ethernet", "Loopback", "Management", "Port-Channel", "Vlan", "Vxlan")
 _SHORTEST = {"Ethernet": "e", "Loopback": "l", "Management": "m", "Port-Channel": "p", "Vlan": "vl", "Vxlan": "vx"}
@@ -56,6 +57,8 @@ def expand(names: str, existing: list[str] | None = None) -> list[str]:
     return expanded
 
 
+# Whatever is shown is sorted by it, again and again.
+@lru_cache(maxsize=4096)
 def natural_order(text: str) -> tuple[tuple[int, int | str], ...]:
     """A sort key that counts numbers as numbers: Ethernet9/1 before Ethernet10/1."""
     return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in re.findall(r"\d+|\D+", text))
