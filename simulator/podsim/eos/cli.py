@@ -65,6 +65,8 @@ class Cli:
         commands = (*(_IN_CONFIG if self._editor else ()), *(_IN_SESSION if self.session else ()), *_EXEC)
         refusal = InvalidInput.at(words.words, 0)
         for each in commands:
+            if not each.template.may_begin_with(words.words[:1], self._abbreviate):
+                continue
             try:
                 found = each.template.match(words, self._abbreviate)
             except InvalidInput as error:
