@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -225,17 +226,22 @@ class Slurm:
 
     def partitions(self) -> dict[str, Partition]:
         """The partitions in V-IPU that are there."""
-        agents = {cluster["id"]: cluster["spec"]["agent_ids"] for cluster in self._vipu("clusters")}
         rnics = {name: machine["rnic"]["lease"].split("/")[0] for name, machine in self.pod.sim["ipu_machines"].items()}
         found = {}
         for partition in self._vipu("partitions"):
             spec = partition["spec"]
             numbers = [ipu["topology_id"] for ipu in spec["ipus"]]
-            devices = tuple((rnics[agents[spec["cluster_id"]][number // 4]], number % 4) for number in numbers)
+            agents = self._agents[spec["cluster_id"]]
+            devices = tuple((rnics[agents[number // 4]], number % 4) for number in numbers)
             found[partition["id"]] = Partition(
                 devices, spec["num_gcds"], spec["num_replicas"], spec.get("allocation_id", "")
             )
         return found
+
+    @cached_property
+    def _agents(self) -> dict[str, list[str]]:
+        """Those of each cluster, which no job changes."""
+        return {cluster["id"]: cluster["spec"]["agent_ids"] for cluster in self._vipu("clusters")}
 
     @staticmethod
     def switch(machine: str, *, on: bool) -> None:
@@ -253,13 +259,9 @@ class Slurm:
 
     def left(self) -> dict[str, Any]:
         """Everything that a job may change and has to leave as it was."""
-        vipu = {
-            kind: sorted(each["id"] for each in self._vipu(kind)) for kind in ("allocations", "partitions", "users")
-        }
-        partitions = self.partitions()
         return {
-            **vipu,
-            "places": {name: partition.devices for name, partition in partitions.items()},
+            **{kind: sorted(each["id"] for each in self._vipu(kind)) for kind in ("allocations", "users")},
+            "partitions": {name: partition.devices for name, partition in self.partitions().items()},
             "jobs": self.root("squeue -h -a -o '%A %T %r'"),
             "licences": self.root("scontrol show licenses --oneliner"),
             "reservations": self.root("scontrol show reservations --oneliner"),
