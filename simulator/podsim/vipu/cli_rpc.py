@@ -30,7 +30,7 @@ _CALL_SECONDS = 120
 
 
 class Client:
-    """Calls to a server, each over a connection of its own. Raises Refused for a refusal and Unreachable when there is no answer."""
+    """Calls, each over a connection of its own. Raises Refused for a refusal and Unreachable where nobody answers."""
 
     def __init__(self, host: str, port: int, metadata: Mapping[str, str], certificates: tls.Files | None) -> None:
         self._address = f"{host}:{port}"
