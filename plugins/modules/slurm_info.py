@@ -73,6 +73,14 @@ site:
       description: Whether plugstack.conf includes all that is in its folder.
       returned: always
       type: bool
+    gres_included:
+      description: Whether gres.conf includes what the role writes for it.
+      returned: always
+      type: bool
+    gres_empty:
+      description: Whether there is a gres.conf in which nothing stands, which is an error to Slurm.
+      returned: always
+      type: bool
     overridden:
       description: Settings of RV(site.values) that slurm.conf has after the line that includes those of the role.
       returned: always
@@ -99,6 +107,8 @@ site:
     nodes: {pod001-poplar1: "gpu:2"}
     features: {pod001-poplar1: "fast"}
     plugins_included: true
+    gres_included: false
+    gres_empty: false
     overridden: []
     scripts: {job_submit: site, cli_filter: ""}
     site_scripts: []
@@ -109,6 +119,11 @@ vipu_programs:
   type: list
   elements: str
   sample: [vipu-admin, vipu]
+plugin_built:
+  description: Whether the role's SPANK plugin has been built.
+  returned: always
+  type: bool
+  sample: true
 outdated:
   description: The daemons of Slurm that started before the role has last written what they read then.
   returned: always
@@ -129,6 +144,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.site import ROLE, Site, site_from
 
 VIPU_PROGRAMS = ("vipu-admin", "vipu")
+PLUGIN = "/usr/lib/ipu-pod/spank_ipu.so"
 UNITS = ("slurmctld.service", "slurmd.service")
 
 
@@ -168,7 +184,8 @@ def main() -> None:
     last = written(site, paths)
     outdated = [unit for unit in UNITS if started(module, unit) < last]
     found = [program for program in VIPU_PROGRAMS if shutil.which(program, path=SEARCH_PATH)]
-    module.exit_json(changed=False, site=site.public(), outdated=outdated, vipu_programs=found)
+    built = os.path.exists(PLUGIN)
+    module.exit_json(changed=False, site=site.public(), outdated=outdated, vipu_programs=found, plugin_built=built)
 
 
 if __name__ == "__main__":

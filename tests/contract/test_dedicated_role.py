@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dedicated V-IPU controllers on one host beside the shared one, as real services of a container with systemd."""
+"""A dedicated V-IPU controller on one host beside the shared one, as real services of a container with systemd."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.contract.controller_host import MACHINES, controller_host
 from tests.playbook_run import PlaybookRun
 
 HOST = "poplar1"
-PLACES = {"alice": ["p-ipum1", "p-ipum2"], "bob": ["p-ipum3", "p-ipum4"]}
-ALICE, BOB, SHARED = 10405, 10409, 8091
+PLACES = {"alice": ["p-ipum1", "p-ipum2"]}
+ALICE, SHARED = 10405, 8091
 
 DECLARED: dict[str, Any] = {
     "schema": 1,
@@ -35,15 +35,14 @@ DECLARED: dict[str, Any] = {
     "clusters": {"c": {"controller": HOST, "pods": ["p"]}},
 }
 VPODS: dict[str, dict[str, Any]] = {
-    name: {
+    "alice": {
         "cluster": "c",
         "ipus": 8,
-        "vlan": vlan,
-        "users": [name],
+        "vlan": 101,
+        "users": ["alice"],
         "controller": "dedicated",
         "partitions": {"train": {"ipus": 8}},
     }
-    for name, vlan in (("alice", 101), ("bob", 102))
 }
 
 
@@ -55,7 +54,7 @@ class Bed:
     server: ContainerServer
 
     def run(self, check: bool) -> PlaybookRun:
-        """Have the shared controller and the dedicated ones."""
+        """Have the shared controller and the dedicated one."""
         shared, own = controllers()
         options = {f"vipu_controller_{key}": value for key, value in shared.items() if key != "name"}
         return self.play(
@@ -80,7 +79,7 @@ class Bed:
 
 
 def controllers() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the shared controller should be, and the dedicated ones."""
+    """What the shared controller should be, and those beside it."""
     declaration = parse_declaration({**DECLARED, "vpods": VPODS})
     wanted = desired(declaration, place(declaration, {HOST: PLACES}))
     return wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]
@@ -99,25 +98,23 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
         yield Bed(folder, server)
 
 
-def test_they_come_as_foretold_and_stay_apart(bed: Bed) -> None:
+def test_it_comes_as_foretold_and_the_shared_one_stays_apart(bed: Bed) -> None:
     made = as_foretold(bed.run)
 
-    assert bed.held(SHARED, "allocations") == ["alice", "bob"]
+    assert bed.held(SHARED, "allocations") == ["alice"]
     assert bed.held(SHARED, "partitions") == []
-    for name, port in (("alice", ALICE), ("bob", BOB)):
-        assert bed.held(port, "allocations", name) == bed.held(port, "clusters", name) == [name]
-        assert bed.held(port, "partitions", name) == ["train"]
-        assert bed.held(port, "users", name) == ["admin", name]
-        assert bed.held(port, "agents", name) == PLACES[name]
-    secrets = bed.server.sh("cat /var/lib/vipu-server-*/keys/*.key; stat -c %a /var/lib/vipu-server-*").split()
-    assert len(set(secrets[:2])) == 2
-    assert secrets[2:] == ["700", "700"]
-    assert not [key for key in secrets[:2] if key in json.dumps(made.document)]
+    assert bed.held(ALICE, "allocations", "alice") == bed.held(ALICE, "clusters", "alice") == ["alice"]
+    assert bed.held(ALICE, "partitions", "alice") == ["train"]
+    assert bed.held(ALICE, "users", "alice") == ["admin", "alice"]
+    assert bed.held(ALICE, "agents", "alice") == PLACES["alice"]
+    key, mode = bed.server.sh("cat /var/lib/vipu-server-*/keys/*.key; stat -c %a /var/lib/vipu-server-*").split()
+    assert mode == "700"
+    assert key not in json.dumps(made.document)
     metrics = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:10406/metrics').read().decode())"
     assert "vipu_partitions" in bed.server.sh(f'python3 -c "{metrics}"')
 
     # As after a run that has written the unit, and failed before it could restart the controller.
-    bed.server.sh("touch /etc/systemd/system/vipu-server-bob.service")
+    bed.server.sh("touch /etc/systemd/system/vipu-server-alice.service")
     _shared, own = controllers()
     owed = bed.play(role("dedicated", vipu_controller_dedicated=own), check=True)
     assert [task.rpartition(" : ")[2] for _, task, result in owed.tasks if result.get("changed")] == [

@@ -37,6 +37,8 @@ class Site:
         features: the same nodes, each with its features.
         overridden: what it says of :data:`ADDED_TO` after the include file, which then does not count.
         plugins_included: whether plugstack.conf includes all that is in its folder.
+        gres_included: whether gres.conf includes what the role writes for it.
+        gres_empty: whether there is a gres.conf in which nothing stands, which is an error to Slurm.
         scripts: who wrote job_submit.lua and cli_filter.lua, by these names without their ends.
         site_scripts: for which of them the site's own is kept beside ours.
         version: of Slurm, as its header file says; empty where there is none.
@@ -50,6 +52,8 @@ class Site:
     features: Mapping[str, str]
     overridden: tuple[str, ...]
     plugins_included: bool
+    gres_included: bool
+    gres_empty: bool
     scripts: Mapping[str, str]
     site_scripts: tuple[str, ...]
     version: str
@@ -84,11 +88,18 @@ def site_from(read: Read, directory: str) -> Site:
         nodes=dict(_nodes(theirs, ("gres",))),
         features=dict(_nodes(theirs, ("feature", "features"))),
         overridden=tuple(_overridden(theirs, paths.included)),
-        plugins_included=["include", paths.all_plugstack] in map(str.split, (read(paths.plugstack) or "").splitlines()),
+        plugins_included=_includes(read(paths.plugstack), "include", paths.all_plugstack),
+        gres_included=_includes(read(paths.gres_conf), "Include", paths.included_gres),
+        gres_empty=read(paths.gres_conf) == "",
         scripts={name: _author(read(paths.script(name)), LUA_HEADER) for name in SCRIPTS},
         site_scripts=tuple(name for name in SCRIPTS if read(paths.site_script(name)) is not None),
         version=_version(read(VERSION_HEADER) or ""),
     )
+
+
+def _includes(text: str | None, word: str, file: str) -> bool:
+    """Whether a line of the text is this one; how far apart its words are does not matter."""
+    return [word, file] in map(str.split, (text or "").splitlines())
 
 
 def _version(header: str) -> str:

@@ -77,6 +77,7 @@ class Slurm:
             f'"$(grep ^ExecStart= {unit})" > {drop_in}/log.conf; '
             "systemctl daemon-reload; systemctl restart vipu-server",
         )
+        self.vipu_answers()
 
     def root(self, command: str, host: str = CONTROLLER) -> str:
         """What a command of the administrator prints."""
@@ -301,6 +302,11 @@ class Slurm:
     def vipu_is_back(self) -> None:
         """The V-IPU controller is started."""
         self.root("systemctl start vipu-server")
+
+    def vipu_answers(self) -> None:
+        """Wait until the V-IPU controller has started."""
+        asked = f"vipu-admin {self._administrator} list clusters >/dev/null 2>&1"
+        self.until(asked, "the V-IPU controller does not answer")
 
     def requests(self) -> list[str]:
         """What the V-IPU controller was asked since it started."""

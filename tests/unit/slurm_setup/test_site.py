@@ -114,6 +114,20 @@ def test_most_clusters_include_a_whole_folder_of_plugins(plugstack: str, all_of_
     assert not site().plugins_included
 
 
+@pytest.mark.parametrize(
+    ("gres", "included", "empty"),
+    [
+        ("# Theirs\nInclude  /etc/slurm/ipu-pod-gres.conf\n", True, False),
+        ("# Include /etc/slurm/ipu-pod-gres.conf\n", False, False),
+        ("", False, True),
+    ],
+)
+def test_generic_resources_may_include_ours_or_be_nothing(gres: str, included: bool, empty: bool) -> None:
+    found = site(gres__conf=gres)
+    assert (found.gres_included, found.gres_empty) == (included, empty)
+    assert (site().gres_included, site().gres_empty) == (False, False)
+
+
 def test_a_site_is_itself_after_the_way_through_the_module() -> None:
     found = site(slurm__conf="include /etc/slurm/ipu-pod.conf\nEpilog=/theirs\n", **{"ipu-pod__conf": OURS})
     assert Site.of(found.public()) == found
