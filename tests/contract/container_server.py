@@ -93,7 +93,9 @@ class ContainerServer:
         done("ip", "link", "set", self._host_end, "up")
         done("ip", "-n", self._container, "route", "add", "default", "via", self._host_address)
         self._podman.run(
-            *("run", "--detach", "--name", self._container, "--hostname", self.name, "--systemd", "always"),
+            *("run", "--detach", "--name", self._container, "--systemd", "always"),
+            # It knows its own name; no name server answers it.
+            *("--hostname", self.name, "--add-host", f"{self.name}:127.0.1.1"),
             *("--network", f"ns:/run/netns/{self._container}", "--cap-add", CAPABILITIES),
             *(
                 "--volume",

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulated POD64 brought up by the newest Ansible; the other tests run the oldest that is supported."""
+"""A simulated pod brought up by the newest Ansible; the other tests run the oldest that is supported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.simulated_pod import NEWEST_ANSIBLE
+from tests.simulated_pod import NEWEST_ANSIBLE, PROJECT
+
+
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    return PROJECT / "inventories" / "sim_two_servers"
 
 
 @pytest.fixture(scope="module", name="programs")
