@@ -20,7 +20,8 @@ UNIT = "/etc/systemd/system/vipu-server.service"
 NETWORK = "/etc/systemd/network/50-ipu-rnic0.network"
 ADDRESS = "10.5.1.103/16"
 
-ON_THE_SWITCH = {
+# Each of another port, so that one run finds all of them and each of them alone.
+ON_THE_PORTS = {
     "VLAN of a port": ByHand(
         SWITCH,
         "interface Ethernet9/1; switchport access vlan 1",
@@ -30,7 +31,6 @@ ON_THE_SWITCH = {
     "MTU of a port": ByHand(
         SWITCH, "interface Ethernet10/1; mtu 9000", "interface Ethernet10/1; mtu 9214", (("port", "Ethernet10/1"),)
     ),
-    "a VLAN that is gone": ByHand(SWITCH, "no vlan 101", "vlan 101; name vpod-demo", (("vlan", "101"),)),
     "description of a port": ByHand(
         SWITCH,
         "interface Ethernet11/1; description spare",
@@ -43,6 +43,9 @@ ON_THE_SWITCH = {
         "interface Ethernet12/1; service-profile ROCE",
         (("port", "Ethernet12/1"),),
     ),
+}
+ON_THE_SWITCH = {
+    "a VLAN that is gone": ByHand(SWITCH, "no vlan 101", "vlan 101; name vpod-demo", (("vlan", "101"),)),
 }
 # One a device, so that one run finds all of them and each of them alone.
 ON_THE_HOSTS = {
@@ -86,7 +89,8 @@ MORE_ON_THE_HOSTS = {
         (("file", UNIT), ("service", "vipu-server.service")),
     ),
 }
-ALL = [*ON_THE_SWITCH.values(), *ON_THE_HOSTS.values(), *MORE_ON_THE_HOSTS.values()]
+HOSTS = "poplar_servers:vipu_controllers"
+ALL = [*ON_THE_PORTS.values(), *ON_THE_SWITCH.values(), *ON_THE_HOSTS.values(), *MORE_ON_THE_HOSTS.values()]
 
 
 def found(report: dict[str, Any]) -> set[Thing]:
@@ -114,7 +118,7 @@ def test_the_plan_of_before_is_refused_and_nothing_is_touched(up: Reviewer, firs
 
 
 def test_an_outside_change_refuses_a_saved_plan_and_an_unrelated_one_does_not(up: Reviewer) -> None:
-    port = ON_THE_SWITCH["MTU of a port"]
+    port = ON_THE_PORTS["MTU of a port"]
     up.act(port)
     plan = up.plan()
     assert found(plan) == port.things
@@ -175,20 +179,15 @@ def put_right(up: Reviewer) -> Iterator[list[ByHand]]:
     up.act(*deeds, undo=True)
 
 
-@pytest.mark.parametrize("what", ON_THE_SWITCH)
-def test_each_drift_of_the_switch_is_found_alone(up: Reviewer, put_right: list[ByHand], what: str) -> None:
-    deed = ON_THE_SWITCH[what]
-    put_right.append(deed)
-    up.act(deed)
-    code, report = up.drift("--limit", f"{SWITCH},localhost")
-    assert (code, found(report)) == (2, deed.things)
-
-
-@pytest.mark.parametrize("deeds", [ON_THE_HOSTS, MORE_ON_THE_HOSTS], ids=["first", "second"])
-def test_each_drift_of_a_host_is_found_alone(up: Reviewer, put_right: list[ByHand], deeds: dict[str, ByHand]) -> None:
+@pytest.mark.parametrize(
+    ("deeds", "limit"),
+    [(ON_THE_PORTS, SWITCH), (ON_THE_SWITCH, SWITCH), (ON_THE_HOSTS, HOSTS), (MORE_ON_THE_HOSTS, HOSTS)],
+    ids=["ports", "VLANs", "hosts", "more on the hosts"],
+)
+def test_each_drift_is_found_alone(up: Reviewer, put_right: list[ByHand], deeds: dict[str, ByHand], limit: str) -> None:
     put_right += deeds.values()
     up.act(*deeds.values())
-    code, report = up.drift("--limit", "poplar_servers:vipu_controllers:localhost")
+    code, report = up.drift("--limit", f"{limit}:localhost")
     assert (code, found(report)) == (2, set.union(*(deed.things for deed in deeds.values())))
 
 
