@@ -34,6 +34,15 @@ NETWORK = ipaddress.ip_network("198.18.0.0/15")
 SERVERS = 8
 WITH_PACKAGES = "localhost/podsim-floor-with-packages"
 DISABLED_UNITS = ("chrony.service", "rsyslog.service", "NetworkManager.service", "NetworkManager-wait-online.service")
+# What costs no time for nothing, as in the ansible.cfg of the checkout.
+CONFIGURATION = """\
+[defaults]
+internal_poll_interval = 0.01
+[connection]
+pipelining = true
+[ssh_connection]
+ssh_args = -o ControlMaster=auto -o ControlPersist=60s
+"""
 SSH_OPTIONS = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=5"
 
 
@@ -187,7 +196,7 @@ def begin_play(
     inventory = {"all": {"children": {"poplar_servers": {"hosts": hosts, "vars": variables}}}}
     (folder / "inventory.yml").write_text(json.dumps(inventory))
     (folder / "play.yml").write_text(json.dumps(plays))
-    (folder / "ansible.cfg").write_text("[defaults]\ninternal_poll_interval = 0.01\n[connection]\npipelining = true\n")
+    (folder / "ansible.cfg").write_text(CONFIGURATION)
     environment = {
         **os.environ,
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
