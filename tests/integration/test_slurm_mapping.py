@@ -44,11 +44,6 @@ def slurm(pod: Any) -> Slurm:
     return found
 
 
-def test_again_nothing_changes(slurm: Slurm) -> None:
-    again = slurm.pod.playbook("slurm")
-    assert again.changed == dict.fromkeys(again.changed, 0)
-
-
 @pytest.mark.usefixtures("at_rest")
 @pytest.mark.parametrize("event", events.COMMON, ids=events.title)
 def test_everyday_life(slurm: Slurm, event: events.Event) -> None:
