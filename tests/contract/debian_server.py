@@ -140,7 +140,7 @@ class DebianServer:
             *(f"--volume={here}:{there}" for here, there in volumes.items()),
             image,
         )
-        self.sh("until systemctl is-system-running --wait >/dev/null; do sleep 0.2; done")
+        self.sh("timeout 60 sh -c 'until systemctl is-system-running --wait >/dev/null; do sleep 0.2; done'")
         self._write("/etc/apt/sources.list", "\n".join(release_sources(self.name)))
         self._write("/etc/apt/apt.conf.d/99host", host_apt_settings())
         self.sh("mkdir /etc/systemd/system/systemd-networkd.service.d")

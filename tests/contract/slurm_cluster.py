@@ -89,7 +89,7 @@ PartitionName=cpu Nodes=ALL OverSubscribe=YES State=UP
 }
 # Slurm looks up 127.0.0.1 only where there is another address, too.
 START = f"""set -e
-until systemctl is-system-running --wait; do sleep 0.05; done
+timeout 60 sh -c 'until systemctl is-system-running --wait; do sleep 0.05; done'
 ip link add one type veth peer name other
 ip address add 198.18.0.1/24 dev one
 ip link set one up
