@@ -155,14 +155,6 @@ class Pod:
         return sum(json.loads(line)["write"] for line in lines)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _state_directory() -> Iterator[None]:
-    """Inventories that tests write elsewhere find the pod's keys and certificates all the same."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PODSIM_STATE", str(STATE))
-        yield
-
-
 @pytest.fixture(scope="module", name="inventory")
 def _inventory() -> Path:
     """The inventory of the pod that a module's tests are about; a module may have another one."""
