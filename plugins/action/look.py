@@ -30,6 +30,8 @@ SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
 # How ssh says that it was turned away by somebody who is there.
 TURNED_AWAY = ("permission denied", "host key verification failed", "authentication", "unauthorized")
+# All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
+NOT_TAKEN = "Data could not be sent"
 
 
 class ActionModule(ActionBase):
@@ -52,11 +54,20 @@ class ActionModule(ActionBase):
         try:
             look.update(self._looked(variables, options["parts"]))
         except AnsibleConnectionFailure as error:
-            look.update(_without(_outcome(str(error)), str(error)))
+            reason = self._reason(str(error))
+            look.update(_without(_outcome(reason), reason))
         except AnsibleError as error:
             look.update(_without(FAILED, str(error)))
         digest = RunFolder().write("looks", host, look)
         return {"changed": False, "outcome": look["outcome"], "message": look["message"], "digest": digest}
+
+    def _reason(self, message: str) -> str:
+        if NOT_TAKEN in message:
+            try:
+                self._connection.exec_command("true", in_data=None, sudoable=False)
+            except AnsibleConnectionFailure as error:
+                return str(error)
+        return message
 
     def _looked(self, variables: dict[str, Any], parts: list[str] | None) -> dict[str, Any]:
         groups = variables["group_names"]

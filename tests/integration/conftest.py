@@ -36,6 +36,7 @@ LONG_ONES = (
     "test_slurm_mapping.py",
     "integration/two_servers/",
     "test_controller_operations.py",
+    "test_pod_services.py",
     "test_controller.py",
 )
 
