@@ -36,7 +36,12 @@ PACKAGES = (
     *("ca-certificates", "iputils-ping"),
 )
 # The management port is none of networkd's business, and no container may set the clock.
-FILES = {ROOT_FILES: ("etc/systemd/network/*", "etc/systemd/system/chrony.service.d/*")}
+FILES = {
+    ROOT_FILES: (
+        *("etc/systemd/network/*", "etc/systemd/system/chrony.service.d/*"),
+        "usr/lib/python3/dist-packages/keep_bytecode.*",
+    )
+}
 HOOKS = (
     f'chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
     # It starts when it has its keys.

@@ -28,7 +28,7 @@ PACKAGES = (
     *("rdma-core", "ibverbs-utils", "rdmacm-utils", "perftest"),
 )
 # Of a container's own files only these: a kernel of its own needs no stand-ins, and forgets by itself.
-COMMON_FILES = ("etc/ssh/**/*", "etc/systemd/network/*")
+COMMON_FILES = ("etc/ssh/**/*", "etc/systemd/network/*", "usr/lib/python3/dist-packages/keep_bytecode.*")
 # Which of them configures the RNICs is for the owner to say.
 DISABLED_UNITS = ("systemd-networkd.service", "systemd-networkd.socket", "NetworkManager.service")
 # The kernel has 4000 more, all for hardware that no virtual machine has.
