@@ -23,69 +23,74 @@ AGENTS = [agent for rack in RACKS.values() for agent in rack]
 # Mostly the same, so that two declarations have something in common; seldom another.
 ALLOCATIONS = {"alice": [("c", 8), ("c", 8), ("c", 4)], "bob": [("c", 8), ("d", 8)], "carol": [("d", 8)]}
 
+# Made once: Hypothesis takes longer to make a strategy than to draw from it.
+PLACES = {name: st.sampled_from(places) for name, places in ALLOCATIONS.items()}
+UP_TO_2, UP_TO_3, UP_TO_4, UP_TO_30 = (st.integers(0, most) for most in (2, 3, 4, 30))
+TOPOLOGIES = st.sampled_from([None, "mesh", "mesh"])
+GCDS = st.sampled_from([None, None, 1, 2])
+REPLICAS = {size: st.sampled_from([None, None, size]) for size in (4, 2, 1)}
+SYNC_TYPES = st.sampled_from([None, None, "c2-compatible"])
+ROUTINGS = st.sampled_from([None, "dnc"])
+RELOCATABLE = st.sampled_from([None, True])
+
 
 @st.composite
 def declarations(draw: st.DrawFn) -> Declared:
     """Two racks, some tenants, their users and partitions; what is absent goes with all that stands on it."""
-    allocations = [draw(_allocation(name)) for name in ALLOCATIONS if draw(st.integers(0, 4))]
+    allocations = [_allocation(draw, name) for name in ALLOCATIONS if draw(UP_TO_4)]
     there = [entity["name"] for entity in allocations if entity["state"] == "present"]
     return {
-        "agent": [draw(_agent(number, name)) for number, name in enumerate(AGENTS)],
-        "cluster": [draw(_cluster(name)) for name in RACKS],
+        "agent": [_agent(draw, number, name) for number, name in enumerate(AGENTS)],
+        "cluster": [_cluster(draw, name) for name in RACKS],
         "allocation": draw(st.permutations(allocations)),
-        "user": [draw(_user(name, there)) for name in ("u", "v") if draw(st.integers(0, 2))],
+        "user": [_user(draw, name, there) for name in ("u", "v") if draw(UP_TO_2)],
         "partition": draw(
             st.permutations(
                 [
-                    draw(_partition(f"{entity['name']}-{name}", entity, size))
+                    _partition(draw, f"{entity['name']}-{name}", entity, size)
                     for entity in allocations
                     for name, size in (("p", 4), ("q", 2), ("r", 1))
-                    if entity["state"] == "absent" or draw(st.integers(0, 2))
+                    if entity["state"] == "absent" or draw(UP_TO_2)
                 ]
             )
         ),
     }
 
 
-@st.composite
 def _agent(draw: st.DrawFn, number: int, name: str) -> Entity:
     # Seldom another host: everything that stands on the agent then has to be made again.
-    host = "10.2.1" if draw(st.integers(0, 30)) else "10.2.9"
+    host = "10.2.1" if draw(UP_TO_30) else "10.2.9"
     return {"name": name, "host": f"{host}.{number}", "port": 8080}
 
 
-@st.composite
 def _cluster(draw: st.DrawFn, name: str) -> Entity:
-    topology = draw(st.sampled_from([None, "mesh", "mesh"]))
+    topology = draw(TOPOLOGIES)
     return {"name": name, "agents": RACKS[name], "ipu_link_domains": 1, "topology": topology}
 
 
-@st.composite
 def _allocation(draw: st.DrawFn, name: str) -> Entity:
-    cluster, size = draw(st.sampled_from(ALLOCATIONS[name]))
+    cluster, size = draw(PLACES[name])
     return {"name": name, "cluster": cluster, "size": size, "state": draw(STATE)}
 
 
-@st.composite
 def _user(draw: st.DrawFn, name: str, allocations: list[str]) -> Entity:
     mine = draw(st.lists(st.sampled_from(allocations), unique=True)) if allocations else []
     return {"name": name, "allocations": mine, "state": draw(STATE)}
 
 
-@st.composite
 def _partition(draw: st.DrawFn, name: str, allocation: Entity, size: int) -> Entity:
-    reconfigurable = bool(draw(st.integers(0, 3)) == 0)
-    gcds = None if reconfigurable or size == 1 else draw(st.sampled_from([None, None, 1, 2]))
+    reconfigurable = draw(UP_TO_3) == 0
+    gcds = None if reconfigurable or size == 1 else draw(GCDS)
     return {
         "name": name,
         "allocation": allocation["name"],
         "size": size,
         "reconfigurable": reconfigurable,
         "gcds": gcds,
-        "replicas": draw(st.sampled_from([None, None, size])),
-        "sync_type": draw(st.sampled_from([None, None, "c2-compatible"])),
-        "routing": draw(st.sampled_from([None, "dnc"])),
-        "relocatable": draw(st.sampled_from([None, True])),
+        "replicas": draw(REPLICAS[size]),
+        "sync_type": draw(SYNC_TYPES),
+        "routing": draw(ROUTINGS),
+        "relocatable": draw(RELOCATABLE),
         "state": "absent" if allocation["state"] == "absent" else draw(STATE),
     }
 
