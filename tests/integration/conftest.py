@@ -107,6 +107,9 @@ class Pod:
         self, name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
         where = ["-i", str(inventory)] if inventory else []
+        # An inventory of a test is not where the simulated ones are.
+        if inventory and not inventory.is_relative_to(PROJECT):
+            where += ["-e", f"podsim_state={STATE}"]
         return subprocess.run(
             [f"{self.programs}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
             cwd=PROJECT,
