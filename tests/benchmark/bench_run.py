@@ -153,7 +153,7 @@ class Site:
             self._on(
                 name,
                 f"mkdir -p {folder} && printf '%s' '{drop_in}' >{folder}/log.conf"
-                f" && systemctl daemon-reload && systemctl restart {UNIT}",
+                f" && touch {CONTROLLERS_LOG} && systemctl daemon-reload && systemctl restart {UNIT}",
             )
 
     @property

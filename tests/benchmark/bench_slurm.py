@@ -101,7 +101,7 @@ class Pod:
         drop_in = f"[Service]\nExecStart=\nExecStart={command} --request-log {LOG}\n"
         self.inside(
             f"mkdir -p /run/systemd/system/{UNIT}.d && printf '%s' '{drop_in}' >/run/systemd/system/{UNIT}.d/log.conf"
-            f" && systemctl daemon-reload && systemctl restart {UNIT}"
+            f" && touch {LOG} && systemctl daemon-reload && systemctl restart {UNIT}"
         )
 
     def requests(self) -> int:

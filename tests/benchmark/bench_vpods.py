@@ -93,7 +93,7 @@ class Tenants:
         drop_in = f"[Service]\nExecStart=\nExecStart={command} --request-log {CONTROLLERS_LOG}\n"
         self._on_controller(
             f"mkdir -p /run/systemd/system/{UNIT}.d && printf '%s' '{drop_in}' >/run/systemd/system/{UNIT}.d/log.conf"
-            f" && systemctl daemon-reload && systemctl restart {UNIT}"
+            f" && touch {CONTROLLERS_LOG} && systemctl daemon-reload && systemctl restart {UNIT}"
         )
 
     def _asked(self) -> tuple[int, int]:
