@@ -73,8 +73,8 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 
 .PHONY: test
 test: setup ## Everything that CI runs
-# Virtual machines leave half of the processors; what needs no pod takes it.
-	@$(PHASES) --tests acceptance contract integration molecule --beside lint types unit docs sanity
+# Virtual machines leave half of the processors, and what needs no pod takes it. Pods wait now and then, too.
+	@$(PHASES) --tests "acceptance | lint types unit docs sanity" "contract integration | molecule"
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
@@ -124,10 +124,10 @@ integration: setup ## The playbooks on simulated pods, two at a time, each as on
 SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
 
 .PHONY: molecule $(SCENARIOS)
-molecule: setup ## Scenarios on simulated pods, three at a time, each as on a machine of its own
+molecule: setup ## Scenarios on simulated pods, two at a time, each as on a machine of its own
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
-	@$(MAKE) --jobs 3 --output-sync --keep-going $(SCENARIOS)
+	@$(MAKE) --jobs 2 --output-sync --keep-going $(SCENARIOS)
 
 # One of them: `make molecule-secure`.
 $(SCENARIOS): molecule-%: setup

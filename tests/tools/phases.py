@@ -4,8 +4,8 @@
 
 With --tests a failed phase does not stop the ones after it, the summary names the tests that failed and says why others
 were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no pytest counts as one
-test. Targets after --beside run with what the first one leaves of the processors, and each says all that it has to say
-when it has ended.
+test. A group such as "acceptance | lint types" runs the targets behind the bar with what those before it leave of the
+processors; each of them says all that it has to say when it has ended.
 """
 
 from __future__ import annotations
@@ -136,18 +136,18 @@ def run_in_background(names: list[str]) -> list[Phase]:
     phases = []
     for name in names:
         said: list[str] = []
-        phases.append(run_tests(name, said.append, ("nice", "-n", "19")))
+        phases.append(run_tests(name, said.append, ("nice", "-n", "10")))
         say("".join(said))
     return phases
 
 
-def run_all_tests(names: list[str], beside: list[str]) -> list[Phase]:
-    """Run make targets one after the other, some of them beside the first."""
-    first, *others = names
+def run_group(group: str) -> list[Phase]:
+    """Run make targets one after the other, beside those behind a bar."""
+    names, _bar, beside = group.partition("|")
     with ThreadPoolExecutor() as executor:
-        background = executor.submit(run_in_background, beside)
-        phases = [run_tests(first)]
-    return [*background.result(), *phases, *(run_tests(name) for name in others)]
+        background = executor.submit(run_in_background, beside.split())
+        phases = [run_tests(name) for name in names.split()]
+    return [*background.result(), *phases]
 
 
 def run_until_one_fails(names: list[str]) -> list[Phase]:
@@ -174,15 +174,12 @@ def main() -> int:
     """Run the phases and say how they ended; the exit status is 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tests", action="store_true", help="run every phase and add up the tests")
-    parser.add_argument(
-        "--beside", nargs="+", default=[], metavar="TARGET", help="with --tests: beside the first phase"
-    )
-    parser.add_argument("phases", nargs="+", metavar="TARGET")
+    parser.add_argument("phases", nargs="+", metavar="TARGET", help="with --tests also a group: TARGETS | TARGETS")
     arguments = parser.parse_args()
 
     started = time.monotonic()
     if arguments.tests:
-        phases = run_all_tests(arguments.phases, arguments.beside)
+        phases = [phase for group in arguments.phases for phase in run_group(group)]
     else:
         phases = run_until_one_fails(arguments.phases)
 

@@ -51,7 +51,7 @@ def provide_image(pods_file: Path | None, progress: Progress) -> None:
     """Build the container image that `up` needs, unless it is there: the one for a file's floor, or the plain one."""
     software = read_facts(pods_file).software if pods_file else ()
     refuse_missing(virtual_machines=False)
-    with _machine_lock(), tempfile.TemporaryDirectory() as directory:
+    with _machine_lock(waits=True), tempfile.TemporaryDirectory() as directory:
         temporary = StateDirectory(Path(directory))
         temporary.create()
         podman = Podman(temporary)
@@ -138,11 +138,14 @@ def _refuse_other_pod(state: StateDirectory, facts: Facts) -> None:
 
 
 @contextlib.contextmanager
-def _machine_lock() -> Iterator[None]:
-    """Only one podsim at a time changes this machine; the kernel frees the lock of one that was killed."""
+def _machine_lock(waits: bool = False) -> Iterator[None]:
+    """Only one podsim at a time changes this machine; the kernel frees the lock of one that was killed.
+
+    Another one is an error, except for what can be done after it just as well.
+    """
     with LOCK.open("w") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FloorError("another podsim is starting or removing a pod here; wait until it ends.") from None
         yield
