@@ -74,7 +74,7 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 .PHONY: test
 test: setup ## Everything that CI runs
 # Virtual machines leave half of the processors, and what needs no pod takes it. Pods wait now and then, too.
-	@$(PHASES) --tests "acceptance | lint types unit docs sanity" "contract integration | molecule"
+	@$(PHASES) --tests "acceptance | lint types unit docs sanity contract" "integration | molecule"
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments

@@ -35,9 +35,8 @@ LONG_ONES = (
     "integration/pod64/",
     "test_slurm_mapping.py",
     "integration/two_servers/",
-    "test_controller_operations.py",
+    "integration/controller/",
     "test_pod_services.py",
-    "test_controller.py",
 )
 
 
@@ -69,6 +68,10 @@ class Pod:
         self.programs = programs
         self.sim: dict[str, Any] = sim_section(inventory / "pods.yml")
         self._containers = Containers()
+
+    def with_programs(self, programs: Path) -> Pod:
+        """The same pod for playbooks of another Ansible."""
+        return Pod(self.inventory, programs)
 
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
@@ -165,26 +168,20 @@ def _inventory() -> Path:
     return INVENTORY
 
 
-@pytest.fixture(scope="module", name="programs")
-def _programs() -> Path:
-    """Where the Ansible is that a module's tests run."""
-    return PROGRAMS
-
-
-def running_pod(inventory: Path, programs: Path = PROGRAMS) -> Iterator[Pod]:
+def running_pod(inventory: Path) -> Iterator[Pod]:
     """A pod that no playbook has touched, until it is no longer needed."""
     if os.geteuid() != 0 or shutil.which("podman") is None:
         pytest.skip("the simulated pod needs root and podman; run: make prerequisites")
     podsim("down")
     podsim("up", str(inventory / "pods.yml"))
-    yield Pod(inventory, programs)
+    yield Pod(inventory)
     podsim("down")
 
 
 @pytest.fixture(scope="module")
-def fresh_pod(inventory: Path, programs: Path) -> Iterator[Pod]:
+def fresh_pod(inventory: Path) -> Iterator[Pod]:
     """The pod of a module's tests."""
-    yield from running_pod(inventory, programs)
+    yield from running_pod(inventory)
 
 
 @pytest.fixture(scope="module")

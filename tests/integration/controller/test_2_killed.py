@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_two_servers"
 PODS = [f"pod001-ipum{n}" for n in range(1, 17)]
 
 FAULTY = """[Service]
@@ -17,11 +15,6 @@ ExecStart=
 ExecStart=/usr/local/bin/vipu-server --storage /var/lib/vipu/vipu-server.json --faults /run/faults.json
 RestartSec=0
 """
-
-
-@pytest.fixture(scope="module", name="inventory")
-def _inventory() -> Path:
-    return INVENTORY
 
 
 @pytest.mark.parametrize(("write", "step"), [(3, "agent pod001-ipum3"), (17, "cluster c001"), (19, "partition train")])

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The V-IPU controller in use on the simulated POD64: on a server, by two at once, restored, discovering, upgraded."""
+"""The V-IPU controller in use: by two at once, restored, discovering, upgraded."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-import pytest
-import yaml
-
 from podsim.vipu.archive import write_archive
 
-INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_two_servers"
 MACHINES = {f"pod001-ipum{n}": f"10.2.1.{n}" for n in range(1, 17)}
 
 # Stands in front of vipu-admin and holds `create cluster` back until somebody opens the gate.
@@ -24,11 +20,6 @@ GATE = """#!/bin/sh
 case "$*" in *"create cluster"*) touch /run/at-the-gate; read -r _ < /run/gate;; esac
 exec /usr/local/bin/vipu-admin "$@"
 """
-
-
-@pytest.fixture(scope="module", name="inventory")
-def _inventory() -> Path:
-    return INVENTORY
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
@@ -40,29 +31,6 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
 
 def changes(run: Any) -> list[tuple[str, str]]:
     return sorted((host, task) for host, task, result in run.tasks if result.get("changed"))
-
-
-@pytest.fixture
-def on_a_server(tmp_path: Path) -> Path:
-    """The simulated pod with its controller on a Poplar server."""
-    document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
-    document["controllers"]["ctrl001"] = {"host": "pod001-poplar1"}
-    (tmp_path / "pods.yml").write_text(yaml.safe_dump(document))
-    (tmp_path / "group_vars").symlink_to(INVENTORY / "group_vars")
-    return tmp_path
-
-
-def test_the_controller_can_be_on_a_poplar_server(fresh_pod: Any, on_a_server: Path) -> None:
-    check = fresh_pod.playbook("site", "--check", inventory=on_a_server)
-    assert (check.code, check.messages, changes(check)) == (0, "", [])
-    run = fresh_pod.playbook("site", inventory=on_a_server)
-    assert (run.code, run.messages) == (0, "")
-    assert check.foretold == run.done
-    assert fresh_pod.held("partitions", "pod001-poplar1") == ["serve", "train"]
-    assert "train" in fresh_pod.inside("pod001-poplar2", "vipu list partitions")
-    again = fresh_pod.playbook("site", inventory=on_a_server)
-    assert (again.code, changes(again)) == (0, [])
-    fresh_pod.forget_the_controller("pod001-poplar1")
 
 
 def test_of_two_runs_at_once_one_stops_with_the_name_of_the_other(fresh_pod: Any) -> None:
