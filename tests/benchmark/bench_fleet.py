@@ -179,8 +179,8 @@ def figures() -> list[dict[str, Any]]:
         figure(f"fleet: CPU time, {MANY} racks over {MANY} times one", per_rack / one, LINEAR_FROM_ONE),
         figure("fleet: steps planned from what was just gathered", many.steps_at_once, 0),
         figure("fleet: steps beside the planted ones, or missing", many.wrong_steps, 0),
-        figure(f"run: decision alone, CPU time, {RACKS} racks over {RACKS} times one", processor, LINEAR),
-        figure(f"run: decision alone, allocated memory, {RACKS} racks over {RACKS} times one", memory, LINEAR),
+        figure(f"run.decision_processor_{RACKS}_racks_over_one", processor, LINEAR),
+        figure(f"run.decision_memory_{RACKS}_racks_over_one", memory, LINEAR),
     ]
 
 

@@ -213,7 +213,7 @@ def beyond(asked: Counter[str], looks: Counter[str], devices: Sequence[str]) -> 
 
 def figure(name: str, value: float, bound: float) -> dict[str, Any]:
     """One figure; the bound is the most that it may be."""
-    return {"name": f"run: {name}", "value": value, "bound": bound, "holds": value <= bound}
+    return {"name": f"run.{name}", "value": value, "bound": bound, "holds": value <= bound}
 
 
 def _wall(costs: Sequence[Cost], others: Sequence[Cost]) -> float:
@@ -254,13 +254,13 @@ def _one_rack() -> list[dict[str, Any]]:
         look = more_asked(site, site.look)
         asked = more_asked(site, lambda: site.site(changes=False))
     return [
-        figure("nothing to change, wall time over one ping", _wall(quiet, pings), 5),
-        figure("nothing to change, processor time over one ping", _processor(quiet, pings), 4),
-        figure("nothing to change, sessions and requests beyond one look", beyond(asked, look, list(look)), 0),
-        figure("one switch port changes, wall time over one ping", _wall(*_columns(changes)), 10),
-        figure("a fresh POD64, wall time over one ping", _wall(*_columns(fresh)), 18),
-        figure("plan.yml, wall time over site.yml", _wall(plans, quiet), 1.2),
-        figure("drift.yml, wall time over site.yml", _wall(drifts, quiet), 1.2),
+        figure("quiet_wall_over_ping", _wall(quiet, pings), 5),
+        figure("quiet_processor_over_ping", _processor(quiet, pings), 4),
+        figure("quiet_requests_beyond_look", beyond(asked, look, list(look)), 0),
+        figure("one_port_wall_over_ping", _wall(*_columns(changes)), 10),
+        figure("fresh_wall_over_ping", _wall(*_columns(fresh)), 18),
+        figure("plan_wall_over_quiet_site", _wall(plans, quiet), 1.2),
+        figure("drift_wall_over_quiet_site", _wall(drifts, quiet), 1.2),
     ]
 
 
@@ -276,8 +276,8 @@ def _two_racks() -> list[dict[str, Any]]:
         asked = more_asked(site, lambda: site.site(changes=True))
     others = [name for name in look if name.startswith("pod002")]
     return [
-        figure("two racks, nothing to change, wall time over one ping", _wall(quiet, pings), 5),
-        figure("one rack changes, asked of the other beyond two looks", beyond(asked, look + look, others), 0),
+        figure("two_racks_quiet_wall_over_ping", _wall(quiet, pings), 5),
+        figure("other_rack_requests_beyond_looks", beyond(asked, look + look, others), 0),
     ]
 
 
