@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .._cross.check import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
-from .._cross.claims import Claim
-from .._cross.server import SeenServer, Server, Switch
 from .._declaration.declaration import parse_declaration
 from .._desired.degraded import undamaged, unmade_clusters
 from .._desired.desired import desired
+from .._link_checks.check import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
+from .._link_checks.claims import Claim
+from .._link_checks.server import SeenServer, Server, Switch
 from .._placement.placement import place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
 from .._pod.hosts import host_variables

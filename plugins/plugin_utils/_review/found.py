@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import BOND
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import CHANNEL, EVERY_VLAN
 
 from .._adoption.servers import main_interface
-from .._cross.ends import PortEnd, gathered_port
+from .._link_checks.ends import PortEnd, gathered_port
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, ports_of
 
 Fields = Mapping[str, Any]

@@ -17,8 +17,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import (
     vlan_ranges,
 )
 
-from .._cross.agreement import mismatches
-from .._cross.ends import NicEnd, PortEnd, nic_end
+from .._link_checks.ends import NicEnd, PortEnd, nic_end
+from .._link_checks.mismatches import mismatches
 from .._pod.devices import TOR, Device, ports_of
 from .._pod.switches import QUARANTINE
 from .found import Fields, Finding, Rack

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .agreement import end
+from .mismatches import end
 from .server import Options
 
 

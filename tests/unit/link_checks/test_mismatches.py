@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._cross.agreement import mismatches
-from ansible_collections.ipu.pod.plugins.plugin_utils._cross.ends import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
+from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.ends import (
     NicEnd,
     PortEnd,
     declared_port,
     gathered_port,
     nic_end,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
+from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.mismatches import mismatches
 
 NIC = NicEnd(
     "s rnic0",

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .agreement import Mismatch, end, mismatches
 from .cables import Cable, cables_of, members_of
 from .claims import Claim, clashes
 from .effect import server_after, switch_after
 from .ends import declared_port, nic_end
 from .links import link_findings
+from .mismatches import Mismatch, end, mismatches
 from .server import Options, SeenServer, Server, Switch, settings_of
 from .subnets import subnet_findings
 

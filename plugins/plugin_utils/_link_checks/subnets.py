@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_interface
 
-from .agreement import end
+from .mismatches import end
 from .server import Options, Server
 
 Network = IPv4Network | IPv6Network
