@@ -23,9 +23,9 @@ from .._pod.addressing import FIRST_POPLAR_SERVER, RNIC_PREFIX
 from .._pod.addressing import address as derived_address
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
 from .._pod.model import Pod
-from .._pod.parts import parts_of
 from .._pod.schema import DeclarationError
 from .adoption import Adoption, Document, is_refused
+from .parts import parts_of
 
 # Host name of a server to what was read there: ``gathered`` and ``lasting`` of rnic_network.
 Gathered = Mapping[str, Mapping[str, Any]]

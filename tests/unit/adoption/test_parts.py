@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.parts import Vlans, parts_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.parts import Vlans, parts_of
 
 
 def fleet(**words: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .._declaration.consistency import ADDRESS_FACTS
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER
-from .found import Fields, Finding, Rack
+from .gathered_rack import Fields, Finding, Rack
 
 # The ends of an IPU-Machine that ask for an address.
 _ENDS = ("bmc", "gateway", "rnic")

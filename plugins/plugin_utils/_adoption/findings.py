@@ -11,10 +11,10 @@ from typing import Any
 from .._declaration.declaration import parse_declaration
 from .._pod.devices import devices_of
 from .._pod.model import Declaration
-from .found import Finding, Rack
-from .found_addresses import address_findings
-from .found_entities import entity_findings
-from .found_links import link_findings, neighbour_findings, vlan_findings
+from .address_findings import address_findings
+from .entity_findings import entity_findings
+from .gathered_rack import Finding, Rack
+from .link_findings import link_findings, neighbour_findings, vlan_findings
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.findings import Gathered, findings
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.findings import Gathered, findings
 
 DOCUMENT: dict[str, Any] = {
     "schema": 1,

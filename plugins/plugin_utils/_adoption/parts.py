@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .devices import POPLAR_SERVER, device_name
-from .model import Declaration
+from .._pod.devices import POPLAR_SERVER, device_name
+from .._pod.model import Declaration
 
 Document = dict[str, Any]
 

@@ -11,9 +11,9 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import BOND, VLAN
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import CHANNEL, EVERY_VLAN
 
-from .._adoption.servers import main_interface
 from .._link_checks.ends import PortEnd, gathered_port
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, ports_of
+from .servers import main_interface
 
 Fields = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ from .._link_checks.ends import NicEnd, PortEnd, nic_end
 from .._link_checks.mismatches import mismatches
 from .._pod.devices import TOR, Device, ports_of
 from .._pod.switches import QUARANTINE
-from .found import Fields, Finding, Rack
+from .gathered_rack import Fields, Finding, Rack
 
 DEFAULT_VLAN = 1
 # A switch's own, at which nobody is.

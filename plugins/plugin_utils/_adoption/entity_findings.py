@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from .found import Fields, Finding, Rack
+from .gathered_rack import Fields, Finding, Rack
 
 UP = "up"
 
