@@ -29,9 +29,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declarati
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import with_done
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.moved import moved
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import with_done
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
 

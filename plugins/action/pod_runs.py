@@ -10,7 +10,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import done_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import done_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
 

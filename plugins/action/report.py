@@ -29,7 +29,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import report_lines, stage_lines
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import report_lines, stage_lines
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import seconds_since_start
 
@@ -54,7 +54,7 @@ LOOKED = ("capacity", "cabling")
 
 
 class ActionModule(ActionBase):
-    """What is said is in ``_review``."""
+    """What is said is in ``_reports``."""
 
     _supports_check_mode = True
     _requires_connection = False

@@ -26,7 +26,19 @@ PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
 SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
 # These parts decide and never do.
 PURE = (
-    *("_pod", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_link_checks", "_review"),
+    *(
+        "_pod",
+        "_declaration",
+        "_desired",
+        "_placement",
+        "_vpods",
+        "_adoption",
+        "_plan",
+        "_link_checks",
+        "_drift",
+        "_plan_page",
+        "_reports",
+    ),
     *("_decision", "_things"),
 )
 PURE_FILES = sorted(path for part in PURE for path in PLUGINS.glob(f"*_utils/{part}/**/*.py"))

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
-from tests.unit.review.reviewed_pod import HOSTILE, plan, rack, step
+from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.page import page_of
+from tests.unit.reports.reviewed_pod import HOSTILE, plan, rack, step
 
 ROOT = Path(__file__).resolve().parents[3]
 EMPTY = {"meta"}
@@ -177,7 +177,7 @@ def test_of_many_racks_those_without_a_step_are_folded_in() -> None:
 
 def test_the_same_plan_makes_the_same_page_in_every_process() -> None:
     program = (
-        "from tests.unit.review.test_page import STEPS, page_of, plan, rack\n"
+        "from tests.unit.plan_page.test_page import STEPS, page_of, plan, rack\n"
         "print(page_of(plan(*STEPS), rack(2)), end='')"
     )
     path = os.pathsep.join([str(ROOT), str(ROOT / ".venv" / "collections")])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack import rack_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
 
 # What everybody can write into the description of a port or into a file's name.
 HOSTILE = "<script>alert('1')</script>\"&|@all"

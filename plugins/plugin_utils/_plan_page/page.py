@@ -12,9 +12,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import NO_RISK
 
-from .page_style import SCRIPT, STYLE
-from .rack_picture import devices_in, marks_of, rack_pictures
-from .wording import (
+from .._reports.wording import (
     NOT_THERE,
     RISKS,
     SHAPE_OF_RISK,
@@ -27,6 +25,8 @@ from .wording import (
     summary_of,
     title_of,
 )
+from .page_style import SCRIPT, STYLE
+from .rack_picture import devices_in, marks_of, rack_pictures
 
 Step = Mapping[str, Any]
 # So many racks are shown whole; of more, those that the plan leaves as they are can be opened.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from .wording import RISKS, SHAPE_OF_RISK, counted, worst_risk
+from .._reports.wording import RISKS, SHAPE_OF_RISK, counted, worst_risk
 
 # Figures in units of the picture, which are pixels at its natural size.
 WIDTH = 700

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from .wording import differences_of
+from .._reports.wording import differences_of
 
 Thing = tuple[str, str]
 

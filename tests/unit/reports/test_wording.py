@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.wording import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import (
     Difference,
     affected_text,
     differences_of,
@@ -17,7 +17,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._review.wording import (
     title_of,
     worst_risk,
 )
-from tests.unit.review.reviewed_pod import plan, step
+from tests.unit.reports.reviewed_pod import plan, step
 
 
 def test_the_summary_counts_steps_devices_risks_and_tenants() -> None:

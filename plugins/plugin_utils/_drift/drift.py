@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._reports.markdown import markdown_of, text_of
+from .._reports.table import steps_of, wrapped
+from .._reports.wording import counted
 from .ignore_rules import EXPIRED, UNUSED, USED, Rule, divide
-from .markdown import markdown_of, text_of
-from .table import steps_of, wrapped
-from .wording import counted
 
 Report = dict[str, Any]
 

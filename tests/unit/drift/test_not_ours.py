@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.not_ours import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._drift.not_ours import (
     not_ours_on_controllers,
     not_ours_on_switches,
 )

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.table import table_of
-from tests.unit.review.reviewed_pod import plan, step
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.table import table_of
+from tests.unit.reports.reviewed_pod import plan, step
 
 
 def test_an_empty_plan_says_so() -> None:

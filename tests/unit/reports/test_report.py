@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import (
     done_steps,
     report_lines,
     stage_lines,
     with_done,
 )
-from tests.unit.review.reviewed_pod import plan, step
+from tests.unit.reports.reviewed_pod import plan, step
 
 PORT, VLAN = step(1, "p-tor", "port", "Et1"), step(2, "p-tor", "vlan", "101")
 NIC = step(3, "p-poplar1", "interface", "rnic0")
