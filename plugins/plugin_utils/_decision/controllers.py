@@ -130,7 +130,7 @@ def entity_steps(options: Options, settings: Settings, look: Look) -> list[Step]
 
 
 def held(look: Look, is_managed: bool = True) -> dict[str, Any] | None:
-    """What the controllers of a host hold, as the life of vPODs has it (:data:`.._vpods.lowering.Held`).
+    """What the controllers of a host hold, as the life of vPODs has it (:data:`.._vpods.teardown.Held`).
 
     Args:
         look: of the host.

@@ -15,9 +15,9 @@ from .._pod.devices import TOR, devices_of
 from .._pod.model import Declaration
 from .._pod.schema import DeclarationError
 from .._vpods.changes import VpodChange, vpod_changes
-from .._vpods.devices import Desired, of_vpods, only_declared
 from .._vpods.interruptions import Interruption, interruptions, refusals, strays
-from .._vpods.lowering import Held, lowering, raised, settled_servers
+from .._vpods.scope import Desired, of_vpods, only_declared
+from .._vpods.teardown import Held, lowering, raised, settled_servers
 from .looks import Look, part
 
 Allocations = dict[str, dict[str, Any]]

@@ -19,8 +19,8 @@ from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports
 from .._pod.jobs import is_of_a_job
 from .._pod.model import Declaration, Vpod
 from .changes import VpodChange
-from .devices import Desired, Options
-from .lowering import Held, dedicated_of, regranted, reshaped
+from .scope import Desired, Options
+from .teardown import Held, dedicated_of, regranted, reshaped
 
 # The name of a VLAN that says whose it is.
 TENANT_VLAN = "vpod-"

@@ -18,7 +18,7 @@ from .._desired.tenant_vlans import vlan_name, without_former_vlans
 from .._placement.placement import Placement
 from .._pod.model import ABSENT, Declaration
 from .changes import KEEP, REMOVE, VpodChange, without
-from .devices import Desired, Options, of_devices, users_of
+from .scope import Desired, Options, of_devices, users_of
 
 # Controller host to what it holds, as vipu_info returns it: allocations, users and partitions.
 Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
