@@ -283,8 +283,10 @@ def test_a_decision_touches_nothing_and_leaves_alone_what_it_may_not_change(
         assert member["host"] in request.hosts
         assert [each for each in member["groups"] if each != IDLE] == [group_of(stage) for stage in member["options"]]
     # Whose work may not end loses nothing.
-    lowered = {change.vpod for change in found.tenancy.changes.values() if change.goes_down} if found.tenancy else set()
+    torn_down = (
+        {change.vpod for change in found.tenancy.changes.values() if change.goes_down} if found.tenancy else set()
+    )
     busy = {f"t{name[-1]}" for name in set(there.servers) - silent if looks[name]["parts"]["use"]["in_use"]}
-    if request.parts and lowered & busy & before.keys() - set(request.told):
+    if request.parts and torn_down & busy & before.keys() - set(request.told):
         event("somebody is at work")
         assert found.refusals

@@ -196,12 +196,12 @@ def _troubles(tenancy: Tenancy, plan: Plan, looks: Looks, request: Request) -> l
     if "controllers" not in request.parts:
         return []
     found = []
-    for host, options in tenancy.desired["vipu_controllers"].items():
+    for host, options in tenancy.bring_up["vipu_controllers"].items():
         look = looks.get(host)
         if look is None or not answered(look) or host not in request.hosts:
             continue
         steps = plan.before(host, *(stage.name for stage in STAGES))
-        own = [(each, each["name"]) for each in tenancy.desired["dedicated_controllers"].get(host, [])]
+        own = [(each, each["name"]) for each in tenancy.bring_up["dedicated_controllers"].get(host, [])]
         for controller, vpod in [(options, ""), *own]:
             words = partition_trouble(controller, look, steps, vpod)
             found += [{"device": host, "message": words}] if words else []

@@ -72,22 +72,22 @@ def plan_of(tenancy: Tenancy, looks: Mapping[str, Look], may_change: Callable[[s
 
 def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
     """Device to what it should be in a stage."""
-    lowered, desired = tenancy.lowered, tenancy.desired
-    controllers = lowered["vipu_controllers"]
-    rising = {name: options for name, options in desired["poplar_servers"].items() if name not in tenancy.settled}
+    teardown, bring_up = tenancy.teardown, tenancy.bring_up
+    controllers = teardown["vipu_controllers"]
+    servers = {name: options for name, options in bring_up["poplar_servers"].items() if name not in tenancy.converged}
     targets: dict[str, Targets] = {
-        stages.VPODS_DOWN: lowered["poplar_servers"],
+        stages.VPODS_DOWN: teardown["poplar_servers"],
         stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
         stages.TENANTS_DOWN: _some(controllers, ("users", "partitions")),
-        stages.SERVERS_DOWN: lowered["poplar_servers"],
-        stages.SWITCHES_DOWN: lowered["tor_switches"],
+        stages.SERVERS_DOWN: teardown["poplar_servers"],
+        stages.SWITCHES_DOWN: teardown["tor_switches"],
         stages.ALLOCATIONS_DOWN: _some(controllers, ("allocations",)),
-        stages.CONTROLLERS: desired["vipu_controllers"],
-        stages.SWITCHES: {**desired["tor_switches"], **desired["management_switches"]},
-        stages.SERVERS: rising,
-        stages.TENANTS: {host: _tenants_of(options) for host, options in desired["vipu_controllers"].items()},
-        stages.DEDICATED: {host: each for host, each in desired["dedicated_controllers"].items() if each},
-        stages.VPODS: rising,
+        stages.CONTROLLERS: bring_up["vipu_controllers"],
+        stages.SWITCHES: {**bring_up["tor_switches"], **bring_up["management_switches"]},
+        stages.SERVERS: servers,
+        stages.TENANTS: {host: _tenants_of(options) for host, options in bring_up["vipu_controllers"].items()},
+        stages.DEDICATED: {host: each for host, each in bring_up["dedicated_controllers"].items() if each},
+        stages.VPODS: servers,
     }
     return targets[stage.name]
 

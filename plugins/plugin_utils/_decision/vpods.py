@@ -34,7 +34,7 @@ def vpod_steps(
     """The steps of the role.
 
     Args:
-        options: what the server should be, of the desired state or of the lowering.
+        options: what the server should be, of the desired state or of the teardown.
         settings: the role's variables for the server.
         look: of the server.
         controller_look: of the host of the vPOD's controller; only needed for credentials and IPUoF files.

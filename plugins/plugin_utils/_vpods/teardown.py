@@ -26,7 +26,7 @@ Entities = dict[str, Any]
 KINDS = ("agents", "clusters", "allocations", "users", "partitions")
 
 
-def lowering(
+def teardown(
     declaration: Declaration,
     changes: Mapping[str, VpodChange],
     placement: Placement,
@@ -110,26 +110,26 @@ def dedicated_of(held: Mapping[str, Mapping[str, Any]], vpod: str) -> Mapping[st
     return (held.get("dedicated") or {}).get(vpod) or {}
 
 
-def raised(wanted: Desired, lowered: Desired) -> Desired:
-    """What is left to do after the lowering: the desired state without what that has settled on the switches."""
+def bring_up(wanted: Desired, torn_down: Desired) -> Desired:
+    """What is left to do after the teardown: the desired state without what has converged on the switches by then."""
     switches = {
-        name: _unsettled(options, lowered["tor_switches"].get(name, {}))
+        name: _not_converged(options, torn_down["tor_switches"].get(name, {}))
         for name, options in wanted["tor_switches"].items()
     }
     return {**wanted, "tor_switches": switches}
 
 
-def settled_servers(wanted: Desired, lowered: Desired) -> list[str]:
-    """The Poplar servers that need nothing more once they are as the lowering wants them."""
+def converged_servers(wanted: Desired, torn_down: Desired) -> list[str]:
+    """The Poplar servers that need nothing more once they are as the teardown wants them."""
     return sorted(
-        name for name, options in lowered["poplar_servers"].items() if wanted["poplar_servers"].get(name) == options
+        name for name, options in torn_down["poplar_servers"].items() if wanted["poplar_servers"].get(name) == options
     )
 
 
-def _unsettled(switch: Options, lowered: Options) -> Options:
+def _not_converged(switch: Options, torn_down: Options) -> Options:
     """Without the ports that are as they shall be, and the VLANs that are gone; ports may name those that are there."""
-    gone = [vlan for vlan in lowered.get("vlans", ()) if vlan.get("state") == ABSENT]
-    ports = [port for port in switch["ports"] if port not in lowered.get("ports", ())]
+    gone = [vlan for vlan in torn_down.get("vlans", ()) if vlan.get("state") == ABSENT]
+    ports = [port for port in switch["ports"] if port not in torn_down.get("ports", ())]
     names = {port["name"] for port in ports}
     return {
         **switch,

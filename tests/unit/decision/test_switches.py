@@ -112,8 +112,8 @@ def test_a_session_left_over_stands_in_nobodys_way(switch: InProcessSwitch) -> N
 def test_earlier_steps_count_as_carried_out(switch: InProcessSwitch) -> None:
     switch.change(**DECLARED)
     look = look_of(switch)
-    lowered = {"vlans": [{"vlan_id": 101, "state": "absent"}, {"vlan_id": 9}], "ports": [{**PORTS[0], "vlan": 9}]}
-    down = switch_steps(lowered, SETTINGS, look)
+    torn_down = {"vlans": [{"vlan_id": 101, "state": "absent"}, {"vlan_id": 9}], "ports": [{**PORTS[0], "vlan": 9}]}
+    down = switch_steps(torn_down, SETTINGS, look)
     assert [(step.action, step.kind, step.name) for step in down] == [
         ("create", "vlan", "9"),
         ("update", "port", "Ethernet9/1"),
@@ -124,7 +124,7 @@ def test_earlier_steps_count_as_carried_out(switch: InProcessSwitch) -> None:
         ("create", "vlan", "101"),
         ("update", "port", "Ethernet9/1"),
     ]
-    assert switch_steps(lowered, SETTINGS, look, down) == []
+    assert switch_steps(torn_down, SETTINGS, look, down) == []
 
 
 @pytest.mark.parametrize("name", ["running_config", "sessions"])
