@@ -13,8 +13,15 @@ from typing import Any
 import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import Place, controllers_from
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, File, Link, Made, Thing, Unit
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    Directory,
+    File,
+    Link,
+    Made,
+    Thing,
+    Unit,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_things
 from tests.contract.in_process_controller import InProcess
 
 HOST = "pod001-poplar1"

@@ -27,8 +27,14 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Obser
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import NICS_ALONE
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, File, Made, Thing, Unit
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    Directory,
+    File,
+    Made,
+    Thing,
+    Unit,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_things
 from tests.benchmark.fleet_files import CONTROLLER
 
 ROLES = Path(__file__).resolve().parents[2] / "roles"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_things
 from tests.controller_looks import SETTINGS
 
 PROGRAMS = Path(sys.executable).parent

@@ -39,7 +39,7 @@ PURE = (
         "_plan_page",
         "_reports",
     ),
-    *("_decision", "_things"),
+    *("_decision", "_host_resources"),
 )
 PURE_FILES = sorted(path for part in PURE for path in PLUGINS.glob(f"*_utils/{part}/**/*.py"))
 IMPURE = {"ansible", "asyncio", "http", "os", "pathlib", "requests", "shutil", "socket", "subprocess", "urllib"}

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .._things.looked import looked_things
-from .._things.poplar_server import poplar_server_things
-from .._things.vipu_controller import looked_controllers, vipu_controller_things
-from .._things.vpod import looked_by_vpod
+from .._host_resources.looked import looked_things
+from .._host_resources.poplar_server import poplar_server_things
+from .._host_resources.vipu_controller import looked_controllers, vipu_controller_things
+from .._host_resources.vpod import looked_by_vpod
 
 SERVER_PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "leases")
 CONTROLLER_PARTS = ("controllers",)

@@ -9,12 +9,12 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 
+from .._host_resources.poplar_server import poplar_server_things
+from .._host_resources.resources import Directory, File, KernelParameter, Link, Things, Unit
+from .._host_resources.vipu_controller import vipu_controller_things
+from .._host_resources.vpod import vpod_things
 from .._pod import stages
 from .._pod.stages import Stage
-from .._things.poplar_server import poplar_server_things
-from .._things.things import Directory, File, KernelParameter, Link, Things, Unit
-from .._things.vipu_controller import vipu_controller_things
-from .._things.vpod import vpod_things
 from .looks import Look
 
 Names = dict[str, list[str]]

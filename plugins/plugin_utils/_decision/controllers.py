@@ -15,8 +15,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLO
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan, trouble
 
-from .._things.things import RUN, TASK, Absent, Made, Unit, thing_steps
-from .._things.vipu_controller import (
+from .._host_resources.resources import RUN, TASK, Absent, Made, Unit, thing_steps
+from .._host_resources.vipu_controller import (
     MAKE_CERTIFICATES,
     Service,
     dedicated_service,

@@ -28,8 +28,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.host import TOOLS_WA
 from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES as ROCE_INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server as RoceServer
 
-from .._things.poplar_server import NETWORKD, poplar_server_things
-from .._things.things import PACKAGE, Packages, Thing, Unit, thing_steps
+from .._host_resources.poplar_server import NETWORKD, poplar_server_things
+from .._host_resources.resources import PACKAGE, Packages, Thing, Unit, thing_steps
 from .host_looks import rnic_server_from, roce_server_from, uses_from
 from .looks import Look, Part, missing, part
 from .options import typed

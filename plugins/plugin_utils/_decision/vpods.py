@@ -13,9 +13,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import REMOVE,
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION
 
+from .._host_resources.resources import TASK, File, Thing, thing_steps
+from .._host_resources.vpod import CLIENT, HEADER, vpod_things
 from .._pod.model import FILES
-from .._things.things import TASK, File, Thing, thing_steps
-from .._things.vpod import CLIENT, HEADER, vpod_things
 from .looks import Look, Part, missing, part
 
 Options = Mapping[str, Any]

@@ -18,19 +18,19 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at as look_at_switch
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGES
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, Made, Thing, Unit
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File as FileThing
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Directory, Made, Thing, Unit
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File as FileThing
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import (
     Service,
     dedicated_service,
     service_of,
     service_things,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at as look_at_switch
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGES
 from tests.contract.in_process_controller import InProcess
 from tests.contract.in_process_switch import InProcessSwitch
 from tests.controller_looks import PROGRAM, asked

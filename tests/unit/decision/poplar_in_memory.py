@@ -16,8 +16,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
-from ansible_collections.ipu.pod.plugins.plugin_utils._things import things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CLIENT, HEADER, vpod_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources import resources as things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, HEADER, vpod_things
 from tests.unit.rnic.memory_files import MemoryFiles
 
 KEY = re.compile('(?<=api-access-key=")[^"]*')

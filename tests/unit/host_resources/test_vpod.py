@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.things import secrets_from, texts_from
-from ansible_collections.ipu.pod.plugins.plugin_utils._things import vpod
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Absent, Directory, File
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CLIENT, looked_by_vpod, vpod_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources import vpod
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Absent, Directory, File
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, looked_by_vpod, vpod_things
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "vpod"
 DEFAULTS: dict[str, Any] = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .things import SECRET, Absent, Directory, File, Thing
+from .resources import SECRET, Absent, Directory, File, Thing
 
 # By this the client's configuration is known again when the server has no vPOD any more.
 HEADER = "# The collection ipu.pod writes this file."

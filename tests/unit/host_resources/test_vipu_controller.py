@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.looked import looked_things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.looked import looked_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Directory,
     File,
     Link,
@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import (
     Unit,
     thing_steps,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import (
     looked_controllers,
     vipu_controller_things,
 )

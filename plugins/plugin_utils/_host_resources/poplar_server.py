@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .things import Directory, File, KernelParameter, Packages, Thing, Unit
+from .resources import Directory, File, KernelParameter, Packages, Thing, Unit
 
 HEADER = "# Written by the role ipu.pod.poplar_server, which overwrites what is changed here by hand."
 NETWORKD = "systemd-networkd.service"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .things import File, KernelParameter, Made, Packages, Things, Unit
+from .resources import File, KernelParameter, Made, Packages, Things, Unit
 
 
 def looked_things(things: Things) -> dict[str, list[str]]:

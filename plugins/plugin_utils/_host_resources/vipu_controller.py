@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-from .things import Directory, File, Link, Made, Thing, Unit
+from .resources import Directory, File, Link, Made, Thing, Unit
 
 # The variables of the role, by name.
 Settings = Mapping[str, Any]

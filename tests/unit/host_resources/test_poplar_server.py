@@ -6,8 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File, KernelParameter, Packages, Thing, Unit
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    File,
+    KernelParameter,
+    Packages,
+    Thing,
+    Unit,
+)
 
 NOTHING: dict[str, Any] = {
     "poplar_server_packages": [],

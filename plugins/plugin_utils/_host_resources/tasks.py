@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from .things import Absent, Directory, File, KernelParameter, Link, Packages, Things, Unit
+from .resources import Absent, Directory, File, KernelParameter, Link, Packages, Things, Unit
 
 
 def for_tasks(things: Things) -> dict[str, Any]:
