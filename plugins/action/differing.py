@@ -10,6 +10,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Absent,
     Directory,
@@ -17,7 +18,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources 
     differing_things,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.tasks import for_tasks
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 
 PATHS = {"type": "list", "elements": "path", "default": []}
 OPTIONS = {

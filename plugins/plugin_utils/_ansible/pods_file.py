@@ -9,9 +9,9 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
-from ._declaration.declaration import parse_declaration
-from ._plain import plain
-from ._pod.model import Declaration
+from .._declaration.declaration import parse_declaration
+from .._pod.model import Declaration
+from .plain import plain
 
 FILE = "ipu_pod_file"
 

@@ -11,7 +11,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import is_trusted_as_template, trust_as_template
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 
 
 def loaded(text: str) -> Any:

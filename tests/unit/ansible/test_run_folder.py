@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ansible import constants
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 
 
 def test_what_was_written_last_is_read(tmp_path: Path) -> None:

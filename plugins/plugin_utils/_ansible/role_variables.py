@@ -12,9 +12,9 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.yaml import yaml_load
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 
-ROLES = Path(__file__).resolve().parents[2] / "roles"
+ROLES = Path(__file__).resolve().parents[3] / "roles"
 
 
 def settings_of(roles: Sequence[str], loader: Any, templar: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:

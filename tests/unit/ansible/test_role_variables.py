@@ -13,7 +13,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, is_trusted_as_template, trust_as_template
 
 from ansible_collections.ipu.pod.plugins.action.look import HOST_ROLES, SWITCH_ROLES
-from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 
 
 def settings(*roles: str, **variables: Any) -> dict[str, Any]:

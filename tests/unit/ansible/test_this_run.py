@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import _started, is_gone, this_run
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import _started, is_gone, this_run
 
 
 def test_a_worker_belongs_to_the_run_of_its_main_process() -> None:
