@@ -29,8 +29,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import with_done

@@ -28,9 +28,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     summary_view,
     vpods_view,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import report_lines, stage_lines
 
 OPTIONS = {

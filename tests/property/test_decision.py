@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import members
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Request, decide
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import IDLE
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import IDLE
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS, STAGES, group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS, STAGES, group_of
 from tests.unit.decision.pod_in_memory import CONTROLLER, Killed, Life, PodInMemory, declared, keys, pod
 from tests.unit.rnic.tiny_kernel import Nic
 

@@ -11,12 +11,12 @@ from typing import Any
 from .._desired.degraded import undamaged
 from .._desired.desired import desired
 from .._drift.not_ours import not_ours_on_controllers, not_ours_on_switches
+from .._inventory.hosts import IDLE, canaries_first
+from .._inventory.stages import PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._placement.placement import Placement
 from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
-from .._pod.hosts import IDLE, canaries_first
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.stages import PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._reports.plan_document import Document, plan_document
 from .decision import Decision, Request
 from .looks import Look, part

@@ -10,12 +10,12 @@ from typing import Any
 from .._declaration.declaration import parse_declaration
 from .._desired.degraded import undamaged, unmade_clusters
 from .._desired.desired import desired
+from .._inventory.hosts import host_variables
 from .._link_checks.check import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
 from .._link_checks.claims import Claim
 from .._link_checks.server import SeenServer, Server, Switch
 from .._placement.placement import place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
-from .._pod.hosts import host_variables
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError

@@ -13,8 +13,8 @@ from .._host_resources.poplar_server import poplar_server_things
 from .._host_resources.resources import Directory, File, KernelParameter, Link, Things, Unit
 from .._host_resources.vipu_controller import vipu_controller_things
 from .._host_resources.vpod import vpod_things
-from .._pod import stages
-from .._pod.stages import Stage
+from .._inventory import stages
+from .._inventory.stages import Stage
 from .looks import Look
 
 Names = dict[str, list[str]]

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._pod import stages
+from .._inventory import stages
+from .._inventory.stages import PARTS, STAGES, Stage
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError
-from .._pod.stages import PARTS, STAGES, Stage
 from .agreement import contradictions, too_early
 from .controllers import held, moved, needs_decision_point, partition_trouble, silence
 from .layers import Plan, plan_of

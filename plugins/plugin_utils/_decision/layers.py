@@ -12,8 +12,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step, diff_of
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER
 
-from .._pod import stages
-from .._pod.stages import STAGES, Stage
+from .._inventory import stages
+from .._inventory.stages import STAGES, Stage
 from .compared import compared
 from .controllers import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
 from .looks import Look, answered

@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 
+from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
-from .._pod.hosts import canaries_first
 from .._pod.model import Declaration
 from .affected import Tenants
 

@@ -27,10 +27,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_contr
     service_of,
     service_things,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
 from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at as look_at_switch
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGES
 from tests.contract.in_process_controller import InProcess
 from tests.contract.in_process_switch import InProcessSwitch
 from tests.controller_looks import PROGRAM, asked

@@ -23,10 +23,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import IDLE
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import IDLE
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import group_of
 from tests.unit.decision.pod_in_memory import CONTROLLER, declared
 from tests.unit.decision.two_vpods import ALICE_GOES, BOB, CAROL, VPODS, decided, request
 from tests.unit.vpods.vpods_of_a_pod import held

@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import host_variables
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import host_variables
 
 DOCUMENT: dict[str, Any] = {
     "schema": 1,

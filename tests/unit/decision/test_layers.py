@@ -10,8 +10,8 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan, plan_of, targets_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import Tenancy, tenancy_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGES
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
 from tests.unit.decision.pod_in_memory import CONTROLLER, declared
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, VPODS, decided, told
 from tests.unit.vpods.vpods_of_a_pod import held

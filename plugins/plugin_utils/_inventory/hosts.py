@@ -7,10 +7,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .devices import CONTROLLER, IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, cluster_agents, devices_of
-from .hypervisors import hypervisors_of
-from .managed import unmanaged, wholly_unmanaged
-from .model import CONTROLLER_LAYER, FILES, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration
+from .._pod.devices import (
+    CONTROLLER,
+    IPU_MACHINE,
+    MANAGEMENT_SWITCH,
+    POPLAR_SERVER,
+    TOR,
+    Device,
+    cluster_agents,
+    devices_of,
+)
+from .._pod.hypervisors import hypervisors_of
+from .._pod.managed import unmanaged, wholly_unmanaged
+from .._pod.model import CONTROLLER_LAYER, FILES, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration
 from .stages import STAGE_NAMES, group_of
 
 EVERYTHING = "ipu_pods"

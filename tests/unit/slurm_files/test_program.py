@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.program import program
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program import program
 
 
 @pytest.fixture(name="built")

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import settings_from
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import SETTINGS
-from tests.unit.slurm_setup.vpod_for_slurm import FOUR_EACH, MACHINES, SERVERS, declared, for_jobs, planned
+from tests.unit.slurm_files.vpod_for_slurm import FOUR_EACH, MACHINES, SERVERS, declared, for_jobs, planned
 
 WHOLE = {"whole": {"ipus": 32, "reconfigurable": True}}
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.blocks import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.blocks import (
     are_other,
     constraints_of,
     features_of,
     node_blocks,
     with_ours,
 )
-from tests.unit.slurm_setup.vpod_for_slurm import FOUND, NEW_CLUSTER, NOTHING, SERVERS, for_jobs, planned
+from tests.unit.slurm_files.vpod_for_slurm import FOUND, NEW_CLUSTER, NOTHING, SERVERS, for_jobs, planned
 
 CONF = "/etc/slurm/slurm.conf"
 MACHINES = [f"m{number}" for number in range(64)]

@@ -12,9 +12,9 @@ from itertools import count
 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_ILD
 
-from .devices import POPLAR_SERVER, device_name, ipu_machines_of
-from .model import Cluster, Declaration, Partition, Vpod
-from .wording import listed
+from .._pod.devices import POPLAR_SERVER, device_name, ipu_machines_of
+from .._pod.model import Cluster, Declaration, Partition, Vpod
+from .._pod.wording import listed
 
 Finding = tuple[str, str]
 

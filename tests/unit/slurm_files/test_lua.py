@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import DeclaredPartition
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import partition_findings, replica_findings
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.lua import lua_of, shapes
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.lua import lua_of, shapes
 from tests.unit.slurm.test_settings import settings
 
 MACHINES = [f"m{number}" for number in range(16)]
