@@ -17,7 +17,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plai
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
     document_of,
@@ -27,13 +29,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
     notes,
     verifying,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import with_done
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
 
 OPTIONS = {
     "parts": {"type": "list", "elements": "str", "choices": list(PARTS), "default": list(PARTS)},

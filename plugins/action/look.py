@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.asked import PARTS, asked_of_host
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.look_options import PARTS, asked_of_host
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     ANSWERED,
     FAILED,

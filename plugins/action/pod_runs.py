@@ -12,7 +12,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import done_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import done_steps
 
 KEPT = ("device", "layer", "action", "kind", "name", "from", "to", "reason", "risk", "observed")
 MODULE = "ipu.pod.pod_runs"

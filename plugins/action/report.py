@@ -31,7 +31,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import report_lines, stage_lines
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import report_lines, stage_lines
 
 OPTIONS = {
     "view": {

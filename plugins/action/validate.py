@@ -14,7 +14,10 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import declared_contradictions, problems_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import (
+    declared_contradictions,
+    problems_of,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 
 # Of the role poplar_server.

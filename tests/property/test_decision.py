@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import members
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Request, decide
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import members
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import IDLE
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS, STAGES, group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration

@@ -18,7 +18,7 @@ from .._inventory.stages import PARTS, STAGES, Stage
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError
-from .agreement import contradictions, too_early
+from .contradictions import contradictions, too_early
 from .controllers import held, moved, needs_decision_point, partition_trouble, silence
 from .layers import Plan, plan_of
 from .looks import REFUSED, TIMED_OUT, Look, answered

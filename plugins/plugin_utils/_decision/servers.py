@@ -30,9 +30,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server
 
 from .._host_resources.poplar_server import NETWORKD, poplar_server_things
 from .._host_resources.resources import PACKAGE, Packages, Thing, Unit, thing_steps
-from .host_looks import rnic_server_from, roce_server_from, uses_from
 from .looks import Look, Part, missing, part
-from .options import typed
+from .module_options import typed
+from .typed_looks import rnic_server_from, roce_server_from, uses_from
 
 # Two modules look after an interface of a server, so what the second one does has a kind of its own.
 ROCE = "roce"

@@ -19,7 +19,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import
 from ansible_collections.ipu.pod.plugins.module_utils._tor.surroundings import refuse_busy
 
 from .looks import Look, Part, missing, part
-from .options import typed
+from .module_options import typed
 
 Options = Mapping[str, Any]
 

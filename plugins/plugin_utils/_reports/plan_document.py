@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
 from .._pod.model import Declaration
-from .affected import Tenants
+from .impact import Tenants
 
 Document = dict[str, Any]
 

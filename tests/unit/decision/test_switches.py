@@ -11,7 +11,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUMENT_SPEC
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.options import typed
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.module_options import typed
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switches import cabling_of, switch_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at

@@ -12,12 +12,12 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.affected import Tenants
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.moved import moved
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.impact import Tenants
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import (
     parse_plan,
     plan_document,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
 from tests.unit.reports.reviewed_pod import declared
 
 DECLARATION = parse_declaration(declared())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import (
     claims_of,
     contradictions,
     declared_contradictions,

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
     document_of,
@@ -19,8 +21,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
     notes,
     verifying,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages

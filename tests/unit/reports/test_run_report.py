@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.report import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import (
     done_steps,
     report_lines,
     stage_lines,

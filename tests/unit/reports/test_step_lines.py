@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.words import line_of, lines_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.step_lines import line_of, lines_of
 
 Step = dict[str, Any]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from .step_lines import line_of
 from .table import table_of
 from .wording import counted
-from .words import line_of
 
 Step = Mapping[str, Any]
 # Stage to device to its steps there.
