@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
@@ -29,7 +30,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_contr
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from tests.contract.in_process_controller import InProcess
 from tests.contract.in_process_switch import InProcessSwitch

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUMENT_SPEC
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.module_options import typed
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switches import cabling_of, switch_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at
 from tests.contract.in_process_switch import InProcessSwitch
 
 SETTINGS: dict[str, Any] = {

@@ -7,16 +7,15 @@ from __future__ import annotations
 import re
 import socket
 import time
-from collections.abc import Callable, Sequence
+from typing import Callable, Dict, Sequence
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.parts import Part, answer_of
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
-from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender
-from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
-from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import ALWAYS, COUNTERS, observed
-from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import without_secrets
-from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
-from ansible_collections.ipu.pod.plugins.module_utils._tor.session import (
+from .._plan.converge import DeviceError
+from .._tor.connection import sender
+from .._tor.gathered import gathered
+from .._tor.observed import ALWAYS, COUNTERS, observed
+from .._tor.pending import without_secrets
+from .._tor.running_config import RunningConfig, parse
+from .._tor.session import (
     SESSIONS,
     VERSION,
     CommandRefused,
@@ -26,9 +25,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.session import (
     read_running_config,
     seconds_left,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._tor.surroundings import left_over_of
+from .._tor.surroundings import left_over_of
+from .parts import Part, answer_of
 
-Ask = Callable[[Sequence[str], Sequence[str]], dict[str, str]]
+Ask = Callable[[Sequence[str], Sequence[str]], Dict[str, str]]
 """The JSON answers to commands that every switch knows, and to some that a switch may refuse."""
 
 AROUND = (SESSIONS, VERSION)
