@@ -14,8 +14,8 @@ from .._link_checks.mismatches import mismatches
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_pod
 from .._pod.hypervisors import bare_metal_tenants
 from .._pod.model import Declaration, Pod, Vpod
+from .._pod.ports import Place, places_of
 from .._pod.switches import QUARANTINE
-from .._pod.tor_places import Place, places_of
 
 Finding = tuple[str, str]
 

@@ -11,7 +11,7 @@ from .._desired.desired import tenants_of
 from .._desired.switches import desired_tor
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of_pod, ports_of
 from .._pod.model import Declaration, Pod, Vpod
-from .._pod.tor_places import Place, places_of
+from .._pod.ports import Place, places_of
 
 Drawn = dict[str, Any]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of_pod, ports_of
 from .model import Pod
-from .port_map import LAST_PORT, LAST_UPLINK, canonical_port, port_names
+from .rack_plan import LAST_PORT, LAST_UPLINK, canonical_port, port_names
 from .switches import RNIC_OF_MACHINE, RNIC_OF_SERVER, SPARE, UPLINK, SwitchPort
 
 FRONT_PANEL = tuple(port_names(1, LAST_PORT))

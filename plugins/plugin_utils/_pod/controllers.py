@@ -1,12 +1,13 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dedicated V-IPU controllers: the TCP ports of each, and what is wrong with them on the hosts they share. Pure."""
+"""V-IPU controllers: the TCP ports of dedicated ones, what is wrong with them on one host, and whose locks they keep."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from .managed import manages_controller
+from .devices import IPU_MACHINE, devices_of
+from .managed import manages_controller, pods_of_controller, wholly_unmanaged
 from .model import ControllerPorts, Declaration, Vpod
 
 Finding = tuple[str, str]
@@ -16,6 +17,8 @@ FIRST_PORT = 10000
 PORTS_OF_ONE = 4
 # What a controller serves its metrics on where nobody says otherwise.
 METRICS_PORT = 2113
+# Keeps the locks of pods without a managed controller.
+CONTROL_NODE = "localhost"
 
 
 def controller_ports(vlan: int | None, said: Mapping[str, int]) -> ControllerPorts | None:
@@ -74,3 +77,41 @@ def _of_vpod(declaration: Declaration, vpod: Vpod, ports: dict[tuple[str, int], 
         there = ports.setdefault((controller.host_name, port), here)
         if there != here:
             yield here, f"{port} on {controller.host_name} is also {there}; declare another"
+
+
+def keepers(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
+    """Host to the pods whose lock it keeps, for those that a run on ``hosts`` may change.
+
+    A pod's keeper is the host of its managed controller, else the control node.
+    """
+    changed = _changed_pods(declaration, hosts)
+    result: dict[str, list[str]] = {}
+    for pod in declaration.pods:
+        if pod in changed:
+            result.setdefault(_keeper(declaration, pod), []).append(pod)
+    return result
+
+
+def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
+    only_read = wholly_unmanaged(declaration)
+    changing = {host for host in hosts if host not in only_read}
+    pods = {
+        device.pod
+        for device in devices_of(declaration).values()
+        if device.name in changing and device.kind != IPU_MACHINE and device.pod
+    }
+    of_controllers = {
+        pod
+        for controller in declaration.controllers.values()
+        if controller.host_name in changing and manages_controller(declaration, controller)
+        for pod in pods_of_controller(declaration, controller)
+    }
+    return pods | of_controllers
+
+
+def _keeper(declaration: Declaration, pod: str) -> str:
+    for cluster in declaration.clusters.values():
+        controller = declaration.controllers[cluster.controller]
+        if pod in cluster.pods and manages_controller(declaration, controller):
+            return controller.host_name
+    return CONTROL_NODE
