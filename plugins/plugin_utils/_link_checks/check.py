@@ -7,14 +7,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from .addresses import Claim, clashes, subnet_findings
 from .cables import Cable, cables_of, members_of
-from .claims import Claim, clashes
-from .effect import server_after, switch_after
+from .devices import Options, SeenServer, Server, Switch, server_after, settings_of, switch_after
 from .ends import declared_port, nic_end
-from .links import link_findings
 from .mismatches import Mismatch, end, mismatches
-from .server import Options, SeenServer, Server, Switch, settings_of
-from .subnets import subnet_findings
 
 SERVERS, SWITCHES = "poplar_servers", "switches"
 """The groups whose devices a run may make as declared."""
@@ -122,7 +119,24 @@ def _misplaced(cable: Cable, server: Server) -> Iterator[str]:
 
 
 def _link(cable: Cable, seen: SeenServer) -> Iterator[str]:
-    return link_findings(cable.nic.name, cable.link, cable.port.name, cable.port_enabled, seen.minimum)
+    """What is wrong with the link or the firmware of a NIC that should work."""
+    name, nic, port, minimum = cable.nic.name, cable.link, cable.port.name, seen.minimum
+    if not nic["up"]:
+        yield f"{end(name, 'switched off')} and {port}: switch the NIC on, or run playbooks/poplar_servers.yml"
+    elif not nic["carrier"]:
+        other = end(port, "switched on" if cable.port_enabled else "switched off")
+        remedy = "check the cable and its transceivers" if cable.port_enabled else "switch the port on"
+        yield f"{end(name, 'no link')} and {other}: {remedy}"
+    elif nic["speed_verdict"] == "slower":
+        speed, wanted = nic["speed"], f"at least {minimum['speed']} Mbit/s are expected"
+        remedy = "check cable, transceivers and forced speeds, or set preflight_minimum_speed"
+        yield f"{end(name, f'{speed} Mbit/s')} and {port}: {wanted}; {remedy}"
+    if nic["firmware"]["verdict"] == "older":
+        version = nic["firmware"]["version"]
+        yield (
+            f"{end(name, f'firmware {version}')} and preflight_minimum_firmware ({minimum['firmware']}): "
+            "update the NIC's firmware, or set another minimum"
+        )
 
 
 def _will_be_up(cable: Cable, repaired: Collection[str]) -> bool:

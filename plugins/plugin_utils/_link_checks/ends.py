@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import FROM_CHANNEL, default_traffic_class
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, TRUNK, vlan_ids
 
-Options = Mapping[str, Any]
+from .devices import Options, numbers
 
 DSCPS = range(64)
 
@@ -88,7 +87,7 @@ def declared_port(switch: str, options: Options, name: str) -> PortEnd:
         carried=_carried(port),
         trust=port.get("qos_trust") or (profile or {}).get("trust"),
         no_drop=None if profile is None else _no_drop(profile),
-        classes=_numbers(qos["dscp_to_traffic_class"]) if qos and qos.get("dscp_to_traffic_class") else None,
+        classes=numbers(qos["dscp_to_traffic_class"]) if qos and qos.get("dscp_to_traffic_class") else None,
     )
 
 
@@ -115,7 +114,7 @@ def gathered_port(switch: str, gathered: Options, name: str, has_profile: bool) 
         carried=None if carried is None else carried & {vlan["vlan_id"] for vlan in gathered["vlans"]},
         trust=None if unread else by_profile if by_profile in ("cos", "dscp") else port.get("qos_trust"),
         no_drop=None if unread else _no_drop(profile or {}),
-        classes={**{dscp: default_traffic_class(dscp) for dscp in DSCPS}, **_numbers(qos["dscp_to_traffic_class"])},
+        classes={**{dscp: default_traffic_class(dscp) for dscp in DSCPS}, **numbers(qos["dscp_to_traffic_class"])},
     )
 
 
@@ -146,7 +145,7 @@ def nic_end(
         tagged={each["name"]: each["vlan_id"] for each in interfaces if each.get("parent") == top["name"]},
         trust=roce.get("trust"),
         pfc=None if pfc is None else frozenset(pfc),
-        dscp_map=None if roce.get("dscp_map") is None else _numbers(roce["dscp_map"]),
+        dscp_map=None if roce.get("dscp_map") is None else numbers(roce["dscp_map"]),
     )
 
 
@@ -176,8 +175,3 @@ def _profile(qos: Options | None, name: str | None) -> Options | None:
 
 def _no_drop(profile: Options) -> frozenset[int]:
     return frozenset() if profile.get("pfc") is False else frozenset(profile.get("no_drop") or ())
-
-
-def _numbers(mapping: Mapping[Any, Any]) -> dict[int, int]:
-    """With numbers as keys, of which JSON makes text."""
-    return {int(key): int(value) for key, value in mapping.items()}

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
+from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.addresses import Claim
 from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.check import (
     SERVERS,
     SWITCHES,
     declared_mismatches,
     seen_mismatches,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.claims import Claim
-from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.server import SeenServer, Server, Switch
+from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.devices import SeenServer, Server, Switch
 
 BOTH = (SERVERS, SWITCHES)
 PORTS = {1: "Ethernet25/1", 2: "Ethernet27/1"}
