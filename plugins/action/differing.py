@@ -11,13 +11,13 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Absent,
     Directory,
     File,
     differing_things,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.tasks import for_tasks
 
 PATHS = {"type": "list", "elements": "path", "default": []}
 OPTIONS = {

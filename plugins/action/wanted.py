@@ -12,9 +12,9 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Thing
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.tasks import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import vpod_things
 

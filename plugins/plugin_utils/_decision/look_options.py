@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .._host_resources.looked import looked_things
+from .._host_resources.plain_data import looked_things
 from .._host_resources.poplar_server import poplar_server_things
 from .._host_resources.vipu_controller import looked_controllers, vipu_controller_things
 from .._host_resources.vpod import looked_by_vpod

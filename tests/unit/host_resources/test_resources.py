@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DISRUPTIVE, NO_RISK, Step, diff_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.looked import looked_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks, looked_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Absent,
     Directory,
@@ -25,7 +25,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources 
     differing_things,
     thing_steps,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.tasks import for_tasks
 
 HOSTS = File("/etc/ipu/hosts", "one\ntwo\nthree\n")
 KEY = File("/etc/ipu/key", None, mode="0600", is_secret=True, sha256="ab" * 32)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.looked import looked_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import looked_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Directory,
     File,

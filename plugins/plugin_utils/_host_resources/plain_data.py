@@ -1,13 +1,14 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Things as plain data for the tasks of a role, which write them with ordinary modules. Pure."""
+"""Resources as plain data: for the tasks of a role, which write them with ordinary modules, and for a look. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from .resources import Absent, Directory, File, KernelParameter, Link, Packages, Things, Unit
+from .resources import Absent, Directory, File, KernelParameter, Link, Made, Packages, Things, Unit
 
 
 def for_tasks(things: Things) -> dict[str, Any]:
@@ -38,3 +39,29 @@ def _attributes(file: File) -> dict[str, Any]:
 
 def _unit(unit: Unit) -> dict[str, Any]:
     return {**asdict(unit), "restarted_by": list(unit.restarted_by)}
+
+
+def looked_things(things: Things) -> dict[str, list[str]]:
+    """What a look has to read so that things can be compared: the options of host_look for its part ``things``."""
+    files = [thing for thing in things if isinstance(thing, File)]
+    units = [thing for thing in things if isinstance(thing, Unit)]
+    packages = [thing for thing in things if isinstance(thing, Packages)]
+    names = (name for each in packages for group in (each.names, *each.by_os_family.values()) for name in group)
+    return {
+        "paths": _each_once(
+            [
+                *(thing.path for thing in things if hasattr(thing, "path")),
+                *(thing.creates for thing in things if isinstance(thing, Made)),
+                *(path for unit in units for path in unit.restarted_by),
+            ]
+        ),
+        "texts": _each_once(file.path for file in files if not file.is_secret),
+        "secrets": _each_once(file.path for file in files if file.is_secret),
+        "units": _each_once(unit.name for unit in units),
+        "packages": _each_once(names),
+        "kernel_parameters": _each_once(thing.name for thing in things if isinstance(thing, KernelParameter)),
+    }
+
+
+def _each_once(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
