@@ -15,14 +15,14 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLO
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan, trouble
 
-from .._host_resources.resources import RUN, TASK, Absent, Made, Unit, thing_steps
+from .._host_resources.resources import RUN, TASK, Absent, Made, Unit, resource_steps
 from .._host_resources.vipu_controller import (
     MAKE_CERTIFICATES,
     Service,
     dedicated_service,
-    release_things,
+    release_resources,
     service_of,
-    service_things,
+    service_resources,
 )
 from .looks import Look, missing, part
 
@@ -65,7 +65,7 @@ def controller_steps(options: Options, settings: Settings, look: Look, earlier: 
     held_now = predict(_state(service, look), earlier)
     kinds = ("agents", "clusters", "allocations")
     return [
-        *thing_steps(release_things(own), _things(look)),
+        *resource_steps(release_resources(own), _seen_resources(look)),
         *_service_steps(own, service, look),
         *_entity_steps(_params(options, own, kinds), held_now),
     ]
@@ -79,7 +79,7 @@ def tenant_steps(options: Options, settings: Settings, look: Look, earlier: Sequ
     keys = [Absent(f"{service.directory}/keys/{name}.key") for name in gone]
     return [
         *_entity_steps(params, predict(_state(service, look), earlier)),
-        *thing_steps(keys, _things(look)),
+        *resource_steps(keys, _seen_resources(look)),
     ]
 
 
@@ -98,7 +98,7 @@ def dedicated_steps(
         return []
     own = {**settings, "vipu_controller_dedicated": list(options)}
     _check_release(own, look)
-    steps = [step for step in thing_steps(release_things(own), _things(look)) if step not in earlier]
+    steps = [step for step in resource_steps(release_resources(own), _seen_resources(look)) if step not in earlier]
     for each in options:
         service = dedicated_service(own, each["name"])
         _check_authentication(service, look)
@@ -246,27 +246,27 @@ def _of_vpod(steps: Iterable[Step], vpod: str) -> list[Step]:
 
 
 def _service_steps(settings: Settings, service: Service, look: Look) -> list[Step]:
-    things, seen = service_things(settings, service.vpod), _things(look)
+    resources, seen = service_resources(settings, service.vpod), _seen_resources(look)
     if service.storage not in seen["paths"]:
         # They come with the storage.
-        things = [thing for thing in things if not (isinstance(thing, Made) and thing.name == MAKE_CERTIFICATES)]
-    return thing_steps(things, seen)
+        resources = [each for each in resources if not (isinstance(each, Made) and each.name == MAKE_CERTIFICATES)]
+    return resource_steps(resources, seen)
 
 
 def _removed(service: Service, look: Look) -> list[Step]:
-    seen = _things(look)
+    seen = _seen_resources(look)
     steps: list[Step] = []
     if _is_there(service, look):
         purge = {"purge": {"partitions_of": [service.vpod], "max_deletions": ALL}}
         steps += _dedicated(service.vpod, _entity_steps(purge, _state(service, look)))
-        steps += thing_steps([Unit(service.unit, enabled=False, state="stopped"), Absent(service.unit_file)], seen)
+        steps += resource_steps([Unit(service.unit, enabled=False, state="stopped"), Absent(service.unit_file)], seen)
     if service.storage in seen["paths"]:
         steps.append(Step(RUN, TASK, KEEP_STORAGE, f"{service.storage} is there", before={}, after={}))
     left = (service.directory, service.credentials, service.backup_program)
-    return [*steps, *thing_steps([Absent(path) for path in left], seen)]
+    return [*steps, *resource_steps([Absent(path) for path in left], seen)]
 
 
-def _things(look: Look) -> Mapping[str, Any]:
+def _seen_resources(look: Look) -> Mapping[str, Any]:
     """What is on the host besides what its controllers hold."""
     found = part(look, "things")
     if found is None:
@@ -314,7 +314,7 @@ def _entities(controller: Mapping[str, Any]) -> State:
 def _check_release(settings: Settings, look: Look) -> None:
     """There is a program, or an archive with one."""
     program, archive = settings["vipu_controller_program"], settings["vipu_controller_archive"]
-    if not archive and program not in _things(look)["paths"]:
+    if not archive and program not in _seen_resources(look)["paths"]:
         raise Refused(
             f"{look['host']} has no {program}; set vipu_controller_archive to the vendor's tarball on the control node "
             "and vipu_controller_release to its release, or correct vipu_controller_program"
@@ -327,7 +327,7 @@ def _check_release(settings: Settings, look: Look) -> None:
 
 def _check_authentication(service: Service, look: Look) -> None:
     """A change between secure and insecure must not lock anybody out."""
-    paths, host = _things(look)["paths"], look["host"]
+    paths, host = _seen_resources(look)["paths"], look["host"]
     if not service.is_secure and service.credentials in paths:
         raise Refused(
             f"The V-IPU controller on {host} is in secure mode ({service.credentials} is there), but pods.yml says "

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .._host_resources.plain_data import looked_things
-from .._host_resources.poplar_server import poplar_server_things
-from .._host_resources.vipu_controller import looked_controllers, vipu_controller_things
+from .._host_resources.plain_data import looked_resources
+from .._host_resources.poplar_server import poplar_server_resources
+from .._host_resources.vipu_controller import looked_controllers, vipu_controller_resources
 from .._host_resources.vpod import looked_by_vpod
 
 SERVER_PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "leases")
@@ -39,11 +39,11 @@ def asked_of_host(
         "minimum_firmware": settings["preflight_minimum_firmware"],
         "roce_tools": settings["poplar_server_roce_tools"],
     }
-    things = []
+    resources = []
     if is_server:
-        things += poplar_server_things(settings)
+        resources += poplar_server_resources(settings)
     if is_controller:
-        things += vipu_controller_things(settings)
+        resources += vipu_controller_resources(settings)
         asked["controllers"] = [
             {
                 "name": "",
@@ -53,7 +53,7 @@ def asked_of_host(
         ]
         asked["dedicated_units"] = True
         asked["ipuof_configurations"] = list(partitions)
-    found = looked_things(things)
+    found = looked_resources(resources)
     more = [looked_by_vpod(settings, is_server, is_controller)]
     if is_controller:
         more.append(looked_controllers(settings, dedicated))

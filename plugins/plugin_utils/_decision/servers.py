@@ -28,8 +28,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.host import TOOLS_WA
 from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES as ROCE_INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server as RoceServer
 
-from .._host_resources.poplar_server import NETWORKD, poplar_server_things
-from .._host_resources.resources import PACKAGE, Packages, Thing, Unit, thing_steps
+from .._host_resources.poplar_server import NETWORKD, poplar_server_resources
+from .._host_resources.resources import PACKAGE, Packages, Resource, Unit, resource_steps
 from .looks import Look, Part, missing, part
 from .module_options import typed
 from .typed_looks import rnic_server_from, roce_server_from, uses_from
@@ -52,11 +52,11 @@ def server_steps(options: Settings, settings: Settings, look: Look, earlier: Seq
     Raises:
         Refused: it cannot or must not be changed so, or what has to be known of it could not be read.
     """
-    things = poplar_server_things(settings)
-    first = _thing_steps([thing for thing in things if isinstance(thing, (Packages, Unit))], look, earlier)
+    resources = poplar_server_resources(settings)
+    first = _resource_steps([each for each in resources if isinstance(each, (Packages, Unit))], look, earlier)
     interfaces = _interface_steps(_interfaces(options, settings), settings, look, [*earlier, *first])
     lossless = _roce_steps(_roce_interfaces(settings), look, [*earlier, *first])
-    last = _thing_steps([thing for thing in things if not isinstance(thing, (Packages, Unit))], look, earlier)
+    last = _resource_steps([each for each in resources if not isinstance(each, (Packages, Unit))], look, earlier)
     return [*first, *interfaces, *lossless, *last]
 
 
@@ -70,10 +70,10 @@ def _roce_interfaces(settings: Settings) -> list[RoceInterface]:
     return roce_interfaces_from(typed(ROCE_INTERFACES, settings["poplar_server_roce"], "poplar_server_roce"))
 
 
-def _thing_steps(things: Sequence[Thing], look: Look, earlier: Sequence[Step]) -> list[Step]:
-    if not things:
+def _resource_steps(resources: Sequence[Resource], look: Look, earlier: Sequence[Step]) -> list[Step]:
+    if not resources:
         return []
-    return [step for step in thing_steps(things, _read(look, "things")) if step not in earlier]
+    return [step for step in resource_steps(resources, _read(look, "things")) if step not in earlier]
 
 
 def _interface_steps(

@@ -13,8 +13,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import REMOVE,
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION
 
-from .._host_resources.resources import TASK, File, Thing, thing_steps
-from .._host_resources.vpod import CLIENT, HEADER, vpod_things
+from .._host_resources.resources import TASK, File, Resource, Resources, resource_steps
+from .._host_resources.vpod import CLIENT, HEADER, vpod_resources
 from .._pod.model import FILES
 from .looks import Look, Part, missing, part
 
@@ -48,22 +48,22 @@ def vpod_steps(
     """
     own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
     seen = _without(_read(look, "things"), [step.name for step in earlier if step.action == REMOVE])
-    things = vpod_things(own, is_ours=seen["texts"].get(CLIENT, "").startswith(HEADER))
+    resources = vpod_resources(own, is_ours=seen["texts"].get(CLIENT, "").startswith(HEADER))
     if own["vpod_vipu"].get("user"):
         controller = own["vpod_vipu"]["controller"]
         there = _of_controller(controller, controller_look, "things")["secrets"]
-        if lost := _lost(things, there, new_key, controller_earlier):
+        if lost := _lost(resources, there, new_key, controller_earlier):
             raise Refused(
                 f"{controller} has no {', '.join(lost)}, which the V-IPU client on {look['host']} needs; run "
                 "playbooks/vipu_controllers.yml, and if it is the key of a user who is there already, write it there."
             )
-        things = [_with_secret(thing, there, new_key) for thing in things]
+        resources = [_with_secret(each, there, new_key) for each in resources]
     # An earlier stage writes only what is the same in the end.
     written = [step.name for step in earlier if step.action != REMOVE]
-    left = [thing for thing in things if getattr(thing, "path", None) not in written]
+    left = [each for each in resources if getattr(each, "path", None) not in written]
     state = predict(dict(_read(look, "ipuof")), [step for step in earlier if ipuof.is_place(step.name)])
     configurations = _configurations(options, controller_look, controller_earlier)
-    return [*thing_steps(left, seen), *_ipuof_steps(options["ipuof"], configurations, own, state)]
+    return [*resource_steps(left, seen), *_ipuof_steps(options["ipuof"], configurations, own, state)]
 
 
 def _read(look: Look | None, name: str) -> Part:
@@ -81,7 +81,7 @@ def _of_controller(controller: str, look: Look | None, name: str) -> Part:
 
 
 def _without(seen: Part, gone: Sequence[str]) -> Part:
-    """What is left of ordinary things when some paths are gone."""
+    """What is left of ordinary resources when some paths are gone."""
     left = {
         name: {path: found for path, found in seen[name].items() if path not in gone}
         for name in ("paths", "texts", "secrets")
@@ -89,25 +89,25 @@ def _without(seen: Part, gone: Sequence[str]) -> Part:
     return {**seen, **left}
 
 
-def _lost(things: Sequence[Thing], there: Secrets, new_key: bool, controller_earlier: Sequence[Step]) -> list[str]:
+def _lost(resources: Resources, there: Secrets, new_key: bool, controller_earlier: Sequence[Step]) -> list[str]:
     """The secrets that the controller's host does not have, and that the plan does not make."""
     # Commands on a controller's host initialise it, or make it secure.
     new_certificates = any(step.kind == TASK for step in controller_earlier)
     return [
-        thing.source
-        for thing in things
-        if isinstance(thing, File) and thing.is_secret and thing.source not in there
-        if not (new_key if thing.path == CLIENT else new_certificates)
+        each.source
+        for each in resources
+        if isinstance(each, File) and each.is_secret and each.source not in there
+        if not (new_key if each.path == CLIENT else new_certificates)
     ]
 
 
-def _with_secret(thing: Thing, there: Secrets, new_key: bool) -> Thing:
+def _with_secret(resource: Resource, there: Secrets, new_key: bool) -> Resource:
     """A file with the hash of its secret; without one the secret is yet to be made, and differs from what is there."""
-    if not isinstance(thing, File) or not thing.is_secret:
-        return thing
-    if thing.source not in there or (new_key and thing.path == CLIENT):
-        return replace(thing, content=None)
-    return replace(thing, sha256=there[thing.source]["secret"])
+    if not isinstance(resource, File) or not resource.is_secret:
+        return resource
+    if resource.source not in there or (new_key and resource.path == CLIENT):
+        return replace(resource, content=None)
+    return replace(resource, sha256=there[resource.source]["secret"])
 
 
 def _configurations(

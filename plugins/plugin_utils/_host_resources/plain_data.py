@@ -8,28 +8,28 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from .resources import Absent, Directory, File, KernelParameter, Link, Made, Packages, Things, Unit
+from .resources import Absent, Directory, File, KernelParameter, Link, Made, Packages, Resources, Unit
 
 
-def for_tasks(things: Things) -> dict[str, Any]:
-    """The things by their kind, each kind in its order.
+def for_tasks(resources: Resources) -> dict[str, Any]:
+    """The resources by their kind, each kind in its order.
 
     What a command of the role makes is not among them. The content of a secret file has no secret in it.
     """
-    files = [thing for thing in things if isinstance(thing, File)]
-    packages = [thing for thing in things if isinstance(thing, Packages)]
+    files = [each for each in resources if isinstance(each, File)]
+    packages = [each for each in resources if isinstance(each, Packages)]
     return {
         "files": [_attributes(file) for file in files if not file.is_secret],
         "secret_files": [{**_attributes(file), "source": file.source} for file in files if file.is_secret],
-        "directories": [asdict(thing) for thing in things if isinstance(thing, Directory)],
-        "links": [asdict(thing) for thing in things if isinstance(thing, Link)],
-        "absent": [thing.path for thing in things if isinstance(thing, Absent)],
-        "units": [_unit(thing) for thing in things if isinstance(thing, Unit)],
+        "directories": [asdict(each) for each in resources if isinstance(each, Directory)],
+        "links": [asdict(each) for each in resources if isinstance(each, Link)],
+        "absent": [each.path for each in resources if isinstance(each, Absent)],
+        "units": [_unit(each) for each in resources if isinstance(each, Unit)],
         "packages": [name for each in packages for name in each.names],
         "packages_by_os_family": {
             family: list(names) for each in packages for family, names in each.by_os_family.items()
         },
-        "kernel_parameters": {thing.name: thing.value for thing in things if isinstance(thing, KernelParameter)},
+        "kernel_parameters": {each.name: each.value for each in resources if isinstance(each, KernelParameter)},
     }
 
 
@@ -41,17 +41,17 @@ def _unit(unit: Unit) -> dict[str, Any]:
     return {**asdict(unit), "restarted_by": list(unit.restarted_by)}
 
 
-def looked_things(things: Things) -> dict[str, list[str]]:
+def looked_resources(resources: Resources) -> dict[str, list[str]]:
     """What a look has to read so that things can be compared: the options of host_look for its part ``things``."""
-    files = [thing for thing in things if isinstance(thing, File)]
-    units = [thing for thing in things if isinstance(thing, Unit)]
-    packages = [thing for thing in things if isinstance(thing, Packages)]
+    files = [each for each in resources if isinstance(each, File)]
+    units = [each for each in resources if isinstance(each, Unit)]
+    packages = [each for each in resources if isinstance(each, Packages)]
     names = (name for each in packages for group in (each.names, *each.by_os_family.values()) for name in group)
     return {
         "paths": _each_once(
             [
-                *(thing.path for thing in things if hasattr(thing, "path")),
-                *(thing.creates for thing in things if isinstance(thing, Made)),
+                *(each.path for each in resources if hasattr(each, "path")),
+                *(each.creates for each in resources if isinstance(each, Made)),
                 *(path for unit in units for path in unit.restarted_by),
             ]
         ),
@@ -59,7 +59,7 @@ def looked_things(things: Things) -> dict[str, list[str]]:
         "secrets": _each_once(file.path for file in files if file.is_secret),
         "units": _each_once(unit.name for unit in units),
         "packages": _each_once(names),
-        "kernel_parameters": _each_once(thing.name for thing in things if isinstance(thing, KernelParameter)),
+        "kernel_parameters": _each_once(each.name for each in resources if isinstance(each, KernelParameter)),
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .resources import Directory, File, KernelParameter, Packages, Thing, Unit
+from .resources import Directory, File, KernelParameter, Packages, Resource, Unit
 
 HEADER = "# Written by the role ipu.pod.poplar_server, which overwrites what is changed here by hand."
 NETWORKD = "systemd-networkd.service"
@@ -21,23 +21,23 @@ PACKAGES = {
 Settings = Mapping[str, Any]
 
 
-def poplar_server_things(settings: Settings) -> list[Thing]:
+def poplar_server_resources(settings: Settings) -> list[Resource]:
     """Everything in its order; ``settings`` are the role's variables by their names."""
     return [*_packages(settings), *_network_service(settings), *_memlock(settings), *_kernel_parameters(settings)]
 
 
-def _packages(settings: Settings) -> list[Thing]:
+def _packages(settings: Settings) -> list[Resource]:
     names = settings["poplar_server_packages"]
     if names is None:
         return [Packages(by_os_family=PACKAGES, otherwise="poplar_server_packages")]
     return [Packages(tuple(names))] if names else []
 
 
-def _network_service(settings: Settings) -> list[Thing]:
+def _network_service(settings: Settings) -> list[Resource]:
     return [Unit(NETWORKD)] if settings["poplar_server_start_networkd"] else []
 
 
-def _memlock(settings: Settings) -> list[Thing]:
+def _memlock(settings: Settings) -> list[Resource]:
     """RDMA registers memory, which has to stay where it is, so sessions and units need a limit that allows it."""
     limit = settings["poplar_server_memlock"]
     if limit in (None, ""):
@@ -68,7 +68,7 @@ def _sessions_text(limit: object) -> str:
     )
 
 
-def _kernel_parameters(settings: Settings) -> list[Thing]:
+def _kernel_parameters(settings: Settings) -> list[Resource]:
     """The file is for the next start, the values are for now."""
     parameters = settings["poplar_server_sysctl"]
     if not parameters:

@@ -122,34 +122,34 @@ class Made:
     creates: str
 
 
-Thing = File | Directory | Link | Absent | Unit | Packages | KernelParameter | Made
+Resource = File | Directory | Link | Absent | Unit | Packages | KernelParameter | Made
 # In the order in which they are written.
-Things = Sequence[Thing]
+Resources = Sequence[Resource]
 
 
-def thing_steps(things: Things, seen: Mapping[str, Any]) -> list[Step]:
-    """The steps that make everything as wanted, in the order of ``things``; ``seen`` is the part "things" of a look.
+def resource_steps(resources: Resources, seen: Mapping[str, Any]) -> list[Step]:
+    """The steps that make everything as wanted, in the order of ``resources``; ``seen`` is the part "things" of a look.
 
     Raises:
         Refused: something else is in the place of a file, or the host does not know what is wanted of it.
     """
     steps: list[Step] = []
-    for thing in things:
-        if isinstance(thing, Unit):
-            steps += _unit(thing, seen, {step.name for step in steps if step.kind == FILE})
+    for resource in resources:
+        if isinstance(resource, Unit):
+            steps += _unit(resource, seen, {step.name for step in steps if step.kind == FILE})
         else:
-            steps += _COMPARISONS[type(thing)](thing, seen)
+            steps += _COMPARISONS[type(resource)](resource, seen)
     return steps
 
 
-def differing_things(things: Things, seen: Mapping[str, Any]) -> list[Thing]:
+def differing_resources(resources: Resources, seen: Mapping[str, Any]) -> list[Resource]:
     """Those that are not as wanted, for tasks that say by themselves what they cannot write."""
-    return [thing for thing in things if not _is_as_wanted(thing, seen)]
+    return [resource for resource in resources if not _is_as_wanted(resource, seen)]
 
 
-def _is_as_wanted(thing: Thing, seen: Mapping[str, Any]) -> bool:
+def _is_as_wanted(resource: Resource, seen: Mapping[str, Any]) -> bool:
     try:
-        return not thing_steps([thing], seen)
+        return not resource_steps([resource], seen)
     except Refused:
         return False
 
@@ -206,8 +206,8 @@ def _updated(file: File, found: Mapping[str, Any], old: Fields, new: Fields, rea
     return [Step(UPDATE, FILE, file.path, reason, before={**old, **there}, after={**new, **wanted})]
 
 
-def _attributes(thing: File | Directory) -> Fields:
-    return {"owner": thing.owner, "group": thing.group, "mode": thing.mode}
+def _attributes(resource: File | Directory) -> Fields:
+    return {"owner": resource.owner, "group": resource.group, "mode": resource.mode}
 
 
 def _directory(directory: Directory, seen: Mapping[str, Any]) -> list[Step]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-from .resources import Directory, File, Link, Made, Thing, Unit
+from .resources import Directory, File, Link, Made, Resource, Unit
 
 # The variables of the role, by name.
 Settings = Mapping[str, Any]
@@ -122,12 +122,12 @@ def dedicated_service(settings: Settings, vpod: str) -> Service:
     )
 
 
-def vipu_controller_things(settings: Settings, vpod: str = "") -> list[Thing]:
+def vipu_controller_resources(settings: Settings, vpod: str = "") -> list[Resource]:
     """What the role writes for the controller of a cluster, or the dedicated one of a vPOD, in its order."""
-    return [*release_things(settings), *service_things(settings, vpod)]
+    return [*release_resources(settings), *service_resources(settings, vpod)]
 
 
-def release_things(settings: Settings) -> list[Thing]:
+def release_resources(settings: Settings) -> list[Resource]:
     """A release of V-IPU from the vendor's archive, beside others; nothing without an archive."""
     if not settings["vipu_controller_archive"]:
         return []
@@ -140,7 +140,7 @@ def release_things(settings: Settings) -> list[Thing]:
     ]
 
 
-def service_things(settings: Settings, vpod: str = "") -> list[Thing]:
+def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
     """One controller's service: its storage, which is made once, what copies that, and the unit."""
     service = dedicated_service(settings, vpod) if vpod else service_of(settings)
     program = settings["vipu_controller_program"]
@@ -156,7 +156,7 @@ def service_things(settings: Settings, vpod: str = "") -> list[Thing]:
 
 
 def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[str, list[str]]:
-    """What a look has to read beside :func:`vipu_controller_things`: options of host_look, by name.
+    """What a look has to read beside :func:`vipu_controller_resources`: options of host_look, by name.
 
     Args:
         settings: the variables of the role.

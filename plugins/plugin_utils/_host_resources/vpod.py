@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .resources import SECRET, Absent, Directory, File, Thing
+from .resources import SECRET, Absent, Directory, File, Resource
 
 # By this the client's configuration is known again when the server has no vPOD any more.
 HEADER = "# The collection ipu.pod writes this file."
@@ -21,7 +21,7 @@ _CERTIFICATES_THERE = tuple(f"{CERTIFICATES}/{name}" for name in _NAMES)
 Settings = Mapping[str, Any]
 
 
-def vpod_things(settings: Settings, is_ours: bool = True) -> list[Thing]:
+def vpod_resources(settings: Settings, is_ours: bool = True) -> list[Resource]:
     """Everything in its order.
 
     Args:
@@ -52,7 +52,7 @@ def looked_by_vpod(settings: Settings, is_server: bool, is_controller: bool) -> 
     return asked
 
 
-def _client(settings: Settings, is_ours: bool) -> list[Thing]:
+def _client(settings: Settings, is_ours: bool) -> list[Resource]:
     client = settings["vpod_vipu"]
     if not client:
         # The configuration is the last, because it says that all of them are ours.
@@ -89,7 +89,7 @@ def _client_text(client: Mapping[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _containers(network: Mapping[str, str]) -> list[Thing]:
+def _containers(network: Mapping[str, str]) -> list[Resource]:
     if not network:
         return [Absent(CONTAINERS)]
     return [Directory(CONTAINERS_DIRECTORY), File(CONTAINERS, _containers_text(network))]

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""V-IPU controllers: the ports of dedicated ones, what is wrong with them on one host, and the locks they keep. Pure."""
+"""V-IPU controllers: ports of dedicated ones, what is wrong with them on one host, and the locks they keep. Pure."""
 
 from __future__ import annotations
 

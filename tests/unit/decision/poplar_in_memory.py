@@ -17,7 +17,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources import resources
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, HEADER, vpod_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, HEADER, vpod_resources
 from tests.unit.rnic.memory_files import MemoryFiles
 
 KEY = re.compile('(?<=api-access-key=")[^"]*')
@@ -130,7 +130,7 @@ def carry_out(
     """
     own = {**settings, "vpod_vipu": wanted["vipu"] or {}, "vpod_containers": wanted["containers"] or {}}
     there = server.files.read(CLIENT)
-    write(server, vpod_things(own, there is not None and there.content.startswith(HEADER)), controller, spend)
+    write(server, vpod_resources(own, there is not None and there.content.startswith(HEADER)), controller, spend)
     asked = {**wanted["ipuof"], "configurations": controller.configurations, "login_partition": None}
     ownership = ipuof.Ownership(own["vpod_owner"], own["vpod_group"], own["vpod_file_mode"])
     store = IpuofFiles(server.files)
@@ -144,7 +144,7 @@ def carry_out(
 
 
 def write(
-    host: Host, wanted: Iterable[resources.Thing], controller: Host, spend: Callable[[], None] = lambda: None
+    host: Host, wanted: Iterable[resources.Resource], controller: Host, spend: Callable[[], None] = lambda: None
 ) -> None:
     """Directories and files as they are wanted; secrets are those of the controller's host."""
     for thing in wanted:

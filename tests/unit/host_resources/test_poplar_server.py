@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     File,
     KernelParameter,
     Packages,
-    Thing,
+    Resource,
     Unit,
 )
 
@@ -24,11 +24,11 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def things(**settings: Any) -> list[Thing]:
-    return poplar_server_things({**NOTHING, **settings})
+def things(**settings: Any) -> list[Resource]:
+    return poplar_server_resources({**NOTHING, **settings})
 
 
-def texts(found: list[Thing]) -> dict[str, str | None]:
+def texts(found: list[Resource]) -> dict[str, str | None]:
     """Each file's text without the line that says who wrote it."""
     files = [thing for thing in found if isinstance(thing, File)]
     assert all((file.content or "").startswith("# Written by the role ipu.pod.poplar_server") for file in files)

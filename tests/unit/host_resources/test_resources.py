@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DISRUPTIVE, NO_RISK, Step, diff_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks, looked_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks, looked_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Absent,
     Directory,
@@ -20,10 +20,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources 
     Link,
     Made,
     Packages,
-    Thing,
+    Resource,
     Unit,
-    differing_things,
-    thing_steps,
+    differing_resources,
+    resource_steps,
 )
 
 HOSTS = File("/etc/ipu/hosts", "one\ntwo\nthree\n")
@@ -48,8 +48,8 @@ def unit(active: str = "active", **more: Any) -> dict[str, Any]:
     return {"there": True, "active": active, "enabled": True, "started": 5, "started_at": 200, **more}
 
 
-def one(thing: Thing, **parts: Any) -> Step:
-    (step,) = thing_steps([thing], seen(**parts))
+def one(thing: Resource, **parts: Any) -> Step:
+    (step,) = resource_steps([thing], seen(**parts))
     return step
 
 
@@ -77,7 +77,7 @@ def test_what_is_as_wanted_needs_no_step() -> None:
         units={"ipu.service": unit()},
         kernel_parameters={"net.range": "1\t2"},
     )
-    things: list[Thing] = [
+    things: list[Resource] = [
         RDMA,
         HOSTS,
         KEY,
@@ -88,7 +88,7 @@ def test_what_is_as_wanted_needs_no_step() -> None:
         KernelParameter("net.range", "1 2"),
         Made("Initialise", "/var/storage"),
     ]
-    assert thing_steps(things, there) == []
+    assert resource_steps(things, there) == []
 
 
 def test_a_new_file_shows_its_lines() -> None:
@@ -138,7 +138,7 @@ def test_what_stands_around_a_secret_is_compared_without_it() -> None:
     wanted = File("/etc/vipu.hcl", "key=(secret)\nhost=a\n", mode="0600", is_secret=True, sha256="ab" * 32)
     there = {wanted.path: path(mode="0600")}
     same = {"text": "key=(secret)\nhost=a\n", "secret": "ab" * 32}
-    assert thing_steps([wanted], seen(paths=there, secrets={wanted.path: same})) == []
+    assert resource_steps([wanted], seen(paths=there, secrets={wanted.path: same})) == []
     other = {**same, "text": "key=(secret)\nhost=b\n"}
     assert one(wanted, paths=there, secrets={wanted.path: other}).reason == "content or attributes differ"
     readable = {wanted.path: path(mode="0644")}
@@ -154,7 +154,7 @@ def test_directories() -> None:
 @pytest.mark.parametrize(("kind", "words"), [("directory", "a directory"), ("link", "a link"), ("other", "something")])
 def test_what_is_in_the_place_of_a_file_is_not_overwritten(kind: str, words: str) -> None:
     with pytest.raises(Refused, match=rf"^/etc/ipu/hosts is {words}.*, where a file has to be; move it away$"):
-        thing_steps([HOSTS], seen(paths={HOSTS.path: path(kind, target="/x")}))
+        resource_steps([HOSTS], seen(paths={HOSTS.path: path(kind, target="/x")}))
 
 
 def test_links() -> None:
@@ -195,25 +195,27 @@ def test_a_service_tells_what_it_does_and_will_do(found: Any, wanted: Unit, old:
     ],
 )
 def test_a_service_that_needs_nothing(found: Any, wanted: Unit) -> None:
-    assert thing_steps([wanted], seen(units={"ipu.service": found})) == []
+    assert resource_steps([wanted], seen(units={"ipu.service": found})) == []
 
 
 def test_a_service_whose_unit_is_yet_to_come_is_created() -> None:
     step = one(SERVICE, units={"ipu.service": {"there": False, "active": "inactive", "enabled": False}})
     assert told(step) == ("create", "service", "ipu.service", "is not there")
     assert differing(step) == (None, {"state": "active", "enabled": True})
-    assert [each.after for each in thing_steps([HOSTS, SERVICE], seen())[1:]] == [{"state": "active", "enabled": True}]
+    assert [each.after for each in resource_steps([HOSTS, SERVICE], seen())[1:]] == [
+        {"state": "active", "enabled": True}
+    ]
 
 
 def test_a_service_is_restarted_when_its_file_is_written() -> None:
-    _file, step = thing_steps([HOSTS, SERVICE], seen(units={"ipu.service": unit()}))
+    _file, step = resource_steps([HOSTS, SERVICE], seen(units={"ipu.service": unit()}))
     assert (step.reason, step.risk) == ("state is 'active', wanted 'restarted'", DISRUPTIVE)
 
 
 def test_a_service_that_has_not_read_its_file_is_restarted() -> None:
     """A run has written the file and failed before the restart."""
     there = {HOSTS.path: path(content=HOSTS.content or "", modified=201)}
-    (step,) = thing_steps([HOSTS, SERVICE], seen(paths=there, units={"ipu.service": unit()}))
+    (step,) = resource_steps([HOSTS, SERVICE], seen(paths=there, units={"ipu.service": unit()}))
     assert differing(step) == ({"state": "active"}, {"state": "restarted"})
     stopped = unit("inactive")
     assert differing(one(SERVICE, paths=there, units={"ipu.service": stopped}))[1] == {"state": "active"}
@@ -224,7 +226,7 @@ def test_packages() -> None:
     step = one(RDMA, packages=packages)
     assert told(step) == ("update", "package", "rdma-core, ethtool", "is not as wanted")
     assert differing(step) == ({"missing": ["ethtool"]}, {"missing": []})
-    assert thing_steps([Packages(("perftest",))], seen(packages=packages)) == []
+    assert resource_steps([Packages(("perftest",))], seen(packages=packages)) == []
     unknown = {**packages, "missing": [], "unknown": True}
     assert one(Packages(("perftest",)), packages=unknown).name == "perftest"
 
@@ -232,14 +234,14 @@ def test_packages() -> None:
 def test_an_os_whose_packages_are_not_known() -> None:
     packages = {"os_family": "Suse", "distribution": "SLES", "missing": [], "unknown": False}
     with pytest.raises(Refused, match="this host runs SLES, whose package names are not known; set server_packages"):
-        thing_steps([RDMA], seen(packages=packages))
+        resource_steps([RDMA], seen(packages=packages))
 
 
 def test_kernel_parameters() -> None:
     step = one(KernelParameter("net.x", "1"), kernel_parameters={"net.x": "0"})
     assert told(step) == ("update", "kernel_parameter", "net.x", "value is '0', wanted '1'")
     with pytest.raises(Refused, match=r"no parameter net\.y"):
-        thing_steps([KernelParameter("net.y", "1")], seen())
+        resource_steps([KernelParameter("net.y", "1")], seen())
 
 
 def test_a_command_is_a_step_by_the_name_of_its_task() -> None:
@@ -249,7 +251,7 @@ def test_a_command_is_a_step_by_the_name_of_its_task() -> None:
 
 def test_what_has_to_be_looked_at() -> None:
     restarted = Unit("other.service", restarted_by=("/etc/other",))
-    things: list[Thing] = [
+    things: list[Resource] = [
         RDMA,
         HOSTS,
         KEY,
@@ -259,7 +261,7 @@ def test_what_has_to_be_looked_at() -> None:
         restarted,
         Made("Make", "/made"),
     ]
-    assert looked_things([*things, KernelParameter("net.x", "1"), Packages(("ethtool", "perftest"))]) == {
+    assert looked_resources([*things, KernelParameter("net.x", "1"), Packages(("ethtool", "perftest"))]) == {
         "paths": [HOSTS.path, KEY.path, "/d", "/gone", "/made", "/etc/other"],
         "texts": [HOSTS.path],
         "secrets": [KEY.path],
@@ -290,5 +292,5 @@ def test_what_differs_is_found_and_what_cannot_be_compared_is_left_to_its_task()
         linked.path: path("link", target="/etc/slurm-llnl"),
         place.path: path("directory", mode="0755"),
     }
-    things: list[Thing] = [place, linked, right, other, missing, Absent(right.path), Absent(missing.path)]
-    assert differing_things(things, seen(paths=paths)) == [linked, other, missing, Absent(right.path)]
+    things: list[Resource] = [place, linked, right, other, missing, Absent(right.path), Absent(missing.path)]
+    assert differing_resources(things, seen(paths=paths)) == [linked, other, missing, Absent(right.path)]

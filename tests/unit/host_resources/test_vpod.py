@@ -13,7 +13,7 @@ import yaml
 from ansible_collections.ipu.pod.plugins.module_utils._look.things import secrets_from, texts_from
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources import vpod
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Absent, Directory, File
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, looked_by_vpod, vpod_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, looked_by_vpod, vpod_resources
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "vpod"
 DEFAULTS: dict[str, Any] = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
@@ -23,12 +23,12 @@ NETWORK = {"network": "ipu-alice", "interface": "rnic0", "subnet": "10.5.0.0/16"
 
 
 def files(**settings: Any) -> dict[str, File]:
-    things = vpod_things({**DEFAULTS, **settings})
+    things = vpod_resources({**DEFAULTS, **settings})
     return {thing.path: thing for thing in things if isinstance(thing, File)}
 
 
 def test_an_insecure_client_says_where_the_controller_is_and_everybody_may_read_it() -> None:
-    assert vpod_things({**DEFAULTS, "vpod_vipu": INSECURE, "vpod_owner": "alice"})[:-1] == [
+    assert vpod_resources({**DEFAULTS, "vpod_vipu": INSECURE, "vpod_owner": "alice"})[:-1] == [
         Directory("/etc/vipu"),
         File(
             "/etc/vipu/vipu-cli.hcl",
@@ -80,12 +80,12 @@ def test_credentials_of_a_dedicated_controller_are_where_that_runs() -> None:
 def test_without_a_vpod_the_client_is_absent_and_its_configuration_goes_last() -> None:
     certificates = [Absent(f"/etc/vipu/certs/{name}") for name in ("ca.crt", "tls.crt", "tls.key")]
     containers = Absent("/etc/ipu.pod/containers.env")
-    assert vpod_things(DEFAULTS) == [*certificates, Absent(CLIENT), containers]
-    assert vpod_things(DEFAULTS, is_ours=False) == [containers]
+    assert vpod_resources(DEFAULTS) == [*certificates, Absent(CLIENT), containers]
+    assert vpod_resources(DEFAULTS, is_ours=False) == [containers]
 
 
 def test_a_shell_takes_the_containers_file_as_it_says(tmp_path: Path) -> None:
-    things = vpod_things({**DEFAULTS, "vpod_containers": NETWORK})
+    things = vpod_resources({**DEFAULTS, "vpod_containers": NETWORK})
     assert Directory("/etc/ipu.pod") in things
     file = files(vpod_containers=NETWORK)["/etc/ipu.pod/containers.env"]
     there = tmp_path / "containers.env"
@@ -101,7 +101,7 @@ def test_a_shell_takes_the_containers_file_as_it_says(tmp_path: Path) -> None:
 def test_all_that_any_vpod_needs_is_looked_at() -> None:
     server = looked_by_vpod(DEFAULTS, is_server=True, is_controller=False)
     for settings in ({}, {"vpod_vipu": INSECURE}, {"vpod_vipu": SECURE}, {"vpod_containers": NETWORK}):
-        things = vpod_things({**DEFAULTS, **settings})
+        things = vpod_resources({**DEFAULTS, **settings})
         assert {thing.path for thing in things if isinstance(thing, Absent | Directory | File)} <= {*server["paths"]}
         assert {path for path, file in files(**settings).items() if file.is_secret} <= {*server["secrets"]}
         assert {path for path, file in files(**settings).items() if not file.is_secret} <= {*server["texts"]}
