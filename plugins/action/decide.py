@@ -18,15 +18,13 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of, left_out, notes
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
-    document_of,
     helpers,
-    left_out,
     members,
-    notes,
     verifying,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import not_ours
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import not_ours
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import vpods_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
