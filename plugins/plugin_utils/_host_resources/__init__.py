@@ -1,3 +1,8 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ordinary things that roles write to hosts, as data: one place for the decision and for the tasks that write."""
+"""The ordinary resources that roles want on a host: files, units, packages, kernel parameters, as data. Pure.
+
+Begin with :mod:`resources`: what there is, and the steps that make it so. A file for each role says what it wants:
+:mod:`poplar_server`, :mod:`vipu_controller`, :mod:`vpod`. The decision compares them with the look, and the tasks of
+the roles write the same list (:mod:`plain_data`).
+"""

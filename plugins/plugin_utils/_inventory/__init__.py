@@ -1,3 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The inventory that follows from a declaration: hosts, their variables, groups, and the stages of a run. Pure."""
+"""The inventory that follows from a declaration, as plugins/inventory/pods.py gives it to Ansible. Pure.
+
+:mod:`hosts` has the hosts, their variables and the groups, :mod:`stages` the stages of a run, each with its group.
+Their names are public.
+"""

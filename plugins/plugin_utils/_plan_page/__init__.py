@@ -1,3 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan as one HTML page with a picture of the racks. Pure."""
+"""The plan as one HTML page, with a picture of each rack. Pure.
+
+Begin with :mod:`page`: the summary, a table of the steps, and the pictures. :mod:`rack` is what stands in a rack, as
+data, :mod:`rack_picture` draws it.
+"""
