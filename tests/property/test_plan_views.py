@@ -9,11 +9,11 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.reports.test_page import Page
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.page import page_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import markdown_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import RISKS
+from tests.unit.plan_page.test_page import Page
 from tests.unit.reports.reviewed_pod import HOSTILE, plan, rack, step
 
 RACK = rack()
