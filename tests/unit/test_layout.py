@@ -175,11 +175,12 @@ def test_pure_parts_know_no_ansible_and_do_no_io(path: Path) -> None:
     assert calls(path).isdisjoint({"open", "print", "input", "exec", "eval"})
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=name)
-def test_room_says_what_is_in_it_and_names_files_that_are_there(room: Path) -> None:
+@pytest.mark.parametrize("room", [path for path in ROOMS if path.parent.name == "plugin_utils"], ids=name)
+def test_room_says_what_is_in_it_and_which_file_to_open(room: Path) -> None:
     read_me = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
-    assert read_me
-    assert [file for file in re.findall(r":mod:`(\w+)`", read_me) if not (room / f"{file}.py").exists()] == []
+    named = re.findall(r"``(\w+)(?:\.py)?``", read_me)
+    assert named
+    assert [file for file in named if not (room / f"{file}.py").exists()] == []
 
 
 def siblings(package: Path) -> set[str]:

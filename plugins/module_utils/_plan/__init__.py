@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Desired against actual, as an ordered plan: the one way in which every module of the collection changes something.
 
-Begin with :mod:`converge`: read, plan, apply, read again; check mode stops after the plan. :mod:`steps` is what a plan
-is made of, :mod:`module` how a module begins and ends.
+Begin with ``converge``: read, plan, apply, read again; check mode stops after the plan. ``steps`` is what a plan is
+made of, ``module`` how a module begins and ends.
 """

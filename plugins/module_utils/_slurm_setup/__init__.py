@@ -1,6 +1,3 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host has of Slurm already, and where the role slurm puts its files.
-
-Begin with :mod:`site`; :mod:`conf` reads Slurm's configuration files, :mod:`paths` is where ours are.
-"""
+"""What the role slurm writes for a vPOD, and how it goes with what a site has in Slurm's files already."""

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ToR switch: EOS configuration read and planned (pure), and changed in sessions that undo themselves.
 
-Begin with :mod:`plan`. An EOS setting is a line of data in :mod:`settings`. :mod:`running_config` parses,
-:mod:`commands` writes; :mod:`session` speaks to the switch, and commits with a timer that :mod:`confirmation` stops if
-all is well.
+Begin with ``plan``. An EOS setting is a line of data in ``settings``. ``running_config`` parses, ``commands`` writes;
+``session`` speaks to the switch, and commits with a timer that ``confirmation`` stops if all is well.
 """

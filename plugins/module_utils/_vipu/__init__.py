@@ -1,8 +1,3 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""V-IPU: what a controller holds, the rules for it, and the clients.
-
-Begin with :mod:`entities`. :mod:`planner` (pure) makes steps of what is :mod:`declared`, :mod:`engine` carries them
-out. What an installed release understands and prints is data in :mod:`dialect`. Clients are :mod:`cli` and
-:mod:`user_service` (gRPC).
-"""
+"""V-IPU: the entities and their rules, what an installation can do, and the clients."""

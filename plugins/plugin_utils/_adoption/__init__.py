@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From a pod in service to the pods.yml that keeps it as it is, and what contradicts itself there. Pure.
 
-Begin with :mod:`fleet`: everything that was read becomes one pods.yml, by :mod:`controllers`, :mod:`servers` and
-:mod:`switches`. They say what they find to :mod:`adoption`, which never takes what the declaration would refuse.
-:mod:`findings` is the other half: what the layers say against each other, each with both places and the remedy.
+Begin with ``fleet``: everything that was read becomes one pods.yml, by ``controllers``, ``servers`` and ``switches``.
+They say what they find to ``adoption``, which never takes what the declaration would refuse. ``findings`` is the other
+half: what the layers say against each other, each with both places and the remedy.
 """

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From pods.yml to a declaration without contradictions. Pure.
 
-Begin with :mod:`declaration`: it reads each key, fills in defaults, and asks :mod:`consistency` what cannot be true at
-the same time. Every refusal has its key path and what would be right.
+Begin with ``declaration``: it reads each key, fills in defaults, and asks ``consistency`` what cannot be true at the
+same time. Every refusal has its key path and what would be right.
 """

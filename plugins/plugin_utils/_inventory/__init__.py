@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The inventory that follows from a declaration, as plugins/inventory/pods.py gives it to Ansible. Pure.
 
-:mod:`hosts` has the hosts, their variables and the groups, :mod:`stages` the stages of a run, each with its group.
-Their names are public.
+``hosts`` has the hosts, their variables and the groups, ``stages`` the stages of a run, each with its group. Their
+names are public.
 """

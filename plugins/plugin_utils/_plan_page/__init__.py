@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The plan as one HTML page, with a picture of each rack. Pure.
 
-Begin with :mod:`page`: the summary, a table of the steps, and the pictures. :mod:`rack` is what stands in a rack, as
-data, :mod:`rack_picture` draws it.
+Begin with ``page``: the summary, a table of the steps, and the pictures. ``rack`` is what stands in a rack, as data,
+``rack_picture`` draws it.
 """

@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """DHCP, time and syslog for a pod: the configurations that the role pod_services writes. Pure.
 
-A file for each service: :mod:`dnsmasq`, :mod:`chrony`, :mod:`rsyslog`.
+A file for each service: ``dnsmasq``, ``chrony``, ``rsyslog``.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What people read of a plan and of a run. Pure.
 
-Begin with :mod:`plan_document`: the plan with its numbered steps, their risk, and whose work they are about
-(:mod:`impact`). :mod:`table` shows it in a terminal, :mod:`markdown` on a merge request. :mod:`run_report` and
-:mod:`step_lines` are the lines of a run. What all of them spell alike is in :mod:`wording`.
+Begin with ``plan_document``: the plan with its numbered steps, their risk, and whose work they are about (``impact``).
+``table`` shows it in a terminal, ``markdown`` on a merge request. ``run_report`` and ``step_lines`` are the lines of a
+run. What all of them spell alike is in ``wording``.
 """

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run does to vPODs: create, grow, move, remove, and whose running work that would end. Pure.
 
-Begin with :mod:`changes`. :mod:`teardown` is what goes before anything comes up, in the reverse order of the bring-up.
-:mod:`interruptions` refuses what would end running work, and :mod:`scope` is the desired state of some vPODs alone.
+Begin with ``changes``. ``teardown`` is what goes before anything comes up, in the reverse order of the bring-up.
+``interruptions`` refuses what would end running work, and ``scope`` is the desired state of some vPODs alone.
 """
