@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import A
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controllers import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps import (
     controller_steps,
     dedicated_steps,
     emptied_steps,

@@ -19,9 +19,9 @@ from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError
 from .contradictions import contradictions, too_early
-from .controllers import held, moved, needs_decision_point, partition_trouble, silence
-from .layers import Plan, plan_of
+from .controller_steps import held, moved, needs_decision_point, partition_trouble, silence
 from .looks import REFUSED, TIMED_OUT, Look, answered
+from .stage_steps import Plan, plan_of
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
 Looks = Mapping[str, Look]

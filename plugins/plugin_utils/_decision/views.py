@@ -24,9 +24,9 @@ from .._reports.capacity_table import capacity_table_of
 from .._reports.markdown import markdown_of
 from .._reports.table import table_of
 from .._reports.vpod_table import vpod_table
-from .controllers import held, silence
+from .controller_steps import held, silence
 from .looks import Look, answered, missing, part
-from .switches import cabling_of
+from .switch_steps import cabling_of
 
 Document = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of, left_out, not_ours, notes
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
 from tests.unit.decision.pod_in_memory import CONTROLLER, declared

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
@@ -17,6 +16,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members im
     members,
     verifying,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages

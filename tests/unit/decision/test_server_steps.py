@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.servers import server_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.server_steps import server_steps
 from tests.unit.decision.server_looks import THINGS, Data, look, look_at, look_at_roce, settings
 from tests.unit.rnic.runs import changed, confirmed, networkd_server
 from tests.unit.rnic.test_refusals import USES, given_to_a_machine, mounted

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controllers import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps import (
     controller_steps,
     dedicated_steps,
     emptied_steps,

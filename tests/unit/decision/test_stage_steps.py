@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.layers import Plan, plan_of, targets_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan, plan_of, targets_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import Tenancy, tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES

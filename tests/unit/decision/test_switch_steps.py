@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_a
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUMENT_SPEC
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.module_options import typed
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switches import cabling_of, switch_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switch_steps import cabling_of, switch_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from tests.contract.in_process_switch import InProcessSwitch
 

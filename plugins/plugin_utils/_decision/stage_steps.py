@@ -15,12 +15,12 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KIND
 from .._inventory import stages
 from .._inventory.stages import STAGES, Stage
 from .compared import compared
-from .controllers import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
+from .controller_steps import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
 from .looks import Look, answered
-from .servers import server_steps
-from .switches import switch_steps
+from .server_steps import server_steps
+from .switch_steps import switch_steps
 from .tenancy import Tenancy
-from .vpods import vpod_steps
+from .vpod_steps import vpod_steps
 
 Options = Mapping[str, Any]
 Recorded = dict[str, Any]
