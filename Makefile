@@ -94,6 +94,10 @@ types: setup ## mypy, strict
 unit: setup ## Unit and property tests
 	@python -m pytest --numprocesses 2 tests/unit tests/property
 
+.PHONY: picture
+picture: setup ## Draw which package imports which into docs/architecture.md
+	@python tests/tools/dependency_picture.py
+
 .PHONY: artefact
 artefact: setup ## Build the collection's artefact under build/artefact
 	@python tests/tools/artefact.py

@@ -13,8 +13,15 @@ from typing import Any
 import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import Place, controllers_from
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, File, Link, Made, Thing, Unit
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    Directory,
+    File,
+    Link,
+    Made,
+    Resource,
+    Unit,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
 from tests.contract.in_process_controller import InProcess
 
 HOST = "pod001-poplar1"
@@ -37,7 +44,7 @@ def look(controllers: Mapping[str, Any], things: Mapping[str, Any]) -> dict[str,
     return {"host": HOST, "outcome": "answered", "message": "", "settings": SETTINGS, "parts": parts}
 
 
-def on_a_host(things: Iterable[Thing] = (), more: Collection[str] = (PROGRAM,)) -> dict[str, Any]:
+def on_a_host(things: Iterable[Resource] = (), more: Collection[str] = (PROGRAM,)) -> dict[str, Any]:
     """The part "things" of a host where these have been written, and files beside them."""
     paths = {path: {"kind": "file", "mode": "0755", "sha256": "", **ROOTS} for path in more}
     texts, units = {}, {}
@@ -60,7 +67,7 @@ def on_a_host(things: Iterable[Thing] = (), more: Collection[str] = (PROGRAM,)) 
 
 def in_service(settings: Mapping[str, Any] = SETTINGS, *vpods: str) -> dict[str, Any]:
     """The part "things" of a host with the services of these dedicated controllers, or of that of a cluster."""
-    things = [thing for vpod in vpods or ("",) for thing in vipu_controller_things(settings, vpod)]
+    things = [thing for vpod in vpods or ("",) for thing in vipu_controller_resources(settings, vpod)]
     return on_a_host(things)
 
 

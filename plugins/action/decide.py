@@ -13,27 +13,25 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of, left_out, notes
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
-    document_of,
     helpers,
-    left_out,
     members,
-    notes,
     verifying,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
-from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import with_done
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
-from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
 
 OPTIONS = {
     "parts": {"type": "list", "elements": "str", "choices": list(PARTS), "default": list(PARTS)},

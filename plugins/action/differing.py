@@ -10,13 +10,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.tasks import for_tasks
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Absent,
     Directory,
     File,
-    differing_things,
+    differing_resources,
 )
 
 PATHS = {"type": "list", "elements": "path", "default": []}
@@ -37,28 +37,28 @@ OPTIONS = {
 
 
 class ActionModule(ActionBase):
-    """The host is asked by host_look; a thing that is as wanted needs no task."""
+    """The host is asked by host_look; one that is as wanted needs no task."""
 
     _supports_check_mode = True
     _supports_diff = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The things that differ, by their kind."""
+        """The resources that differ, by their kind."""
         super().run(tmp, task_vars)
         _found, options = self.validate_argument_spec(OPTIONS)
-        things = _things(plain(options))
-        arguments = {"parts": ["things"], "paths": [thing.path for thing in things]}
+        resources = _resources(plain(options))
+        arguments = {"parts": ["things"], "paths": [resource.path for resource in resources]}
         answer: dict[str, Any] = self._execute_module("ipu.pod.host_look", arguments, task_vars=task_vars)
         if answer.get("failed"):
             return answer
         seen = plain(answer["parts"]["things"])
         if "message" in seen:
             raise AnsibleActionFail(f"the host cannot be looked at: {seen['message']}")
-        found = for_tasks(differing_things(things, seen))
+        found = for_tasks(differing_resources(resources, seen))
         return {"changed": False, **{kind: found[kind] for kind in OPTIONS}}
 
 
-def _things(options: dict[str, Any]) -> list[Directory | File | Absent]:
+def _resources(options: dict[str, Any]) -> list[Directory | File | Absent]:
     return [
         *(Directory(path) for path in options["directories"]),
         *(File(file["path"], file["content"], mode=file["mode"]) for file in options["files"]),

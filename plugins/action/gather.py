@@ -10,10 +10,10 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
-from ansible_collections.ipu.pod.plugins.plugin_utils._declared import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 
 
 class ActionModule(ActionBase):

@@ -12,8 +12,12 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.asked import PARTS, asked_of_host
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.look_options import PARTS, asked_of_host
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     ANSWERED,
     FAILED,
@@ -21,10 +25,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     REFUSED,
     TIMED_OUT,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at_switch
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import settings_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 
 SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")

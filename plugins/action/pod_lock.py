@@ -10,7 +10,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import run_from
-from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import is_gone, this_run
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import is_gone, this_run
 
 MODULE = "ipu.pod.pod_lock"
 

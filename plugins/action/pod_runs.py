@@ -10,9 +10,9 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import done_steps
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
-from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import this_run
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import done_steps
 
 KEPT = ("device", "layer", "action", "kind", "name", "from", "to", "reason", "risk", "observed")
 MODULE = "ipu.pod.pod_runs"

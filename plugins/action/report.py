@@ -14,6 +14,10 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import seconds_since_start
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     View,
     allocations_of,
@@ -24,14 +28,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     summary_view,
     vpods_view,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.report import report_lines, stage_lines
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
-from ansible_collections.ipu.pod.plugins.plugin_utils._this_run import seconds_since_start
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import report_lines, stage_lines
 
 OPTIONS = {
     "view": {
@@ -54,7 +54,7 @@ LOOKED = ("capacity", "cabling")
 
 
 class ActionModule(ActionBase):
-    """What is said is in ``_review``."""
+    """What is said is in ``_reports``."""
 
     _supports_check_mode = True
     _requires_connection = False

@@ -10,13 +10,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 
 OPTIONS = {
     "vpods": {"type": "list", "elements": "str"},

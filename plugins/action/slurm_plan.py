@@ -11,12 +11,12 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._declared import document_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.plan import slurm_plan
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.settings import slurm_settings
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.plan import slurm_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.settings import slurm_settings
 
 OPTIONS = {
     "choice": {"type": "dict", "required": True},

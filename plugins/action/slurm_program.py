@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.program import program
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program import program
 
 
 class ActionModule(ActionBase):

@@ -10,8 +10,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at_switch
 
 
 class ActionModule(ActionBase):

@@ -12,10 +12,13 @@ import yaml
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import declared_contradictions, problems_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import (
+    declared_contradictions,
+    problems_of,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._declared import document_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
 
 # Of the role poplar_server.
 VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")

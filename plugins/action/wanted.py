@@ -10,18 +10,18 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._role_settings import settings_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.tasks import for_tasks
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Thing
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import vpod_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Resource
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import vpod_resources
 
-THINGS_OF_ROLE: dict[str, Callable[..., list[Thing]]] = {
-    "poplar_server": poplar_server_things,
-    "vipu_controller": vipu_controller_things,
-    "vpod": vpod_things,
+RESOURCES_OF_ROLE: dict[str, Callable[..., list[Resource]]] = {
+    "poplar_server": poplar_server_resources,
+    "vipu_controller": vipu_controller_resources,
+    "vpod": vpod_resources,
 }
 
 
@@ -33,12 +33,12 @@ class ActionModule(ActionBase):
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The things, by their kind."""
+        """The resources, by their kind."""
         super().run(tmp, task_vars)
         _found, options = self.validate_argument_spec(
-            {"role": {"type": "str", "required": True, "choices": list(THINGS_OF_ROLE)}, "vpod": {"type": "str"}}
+            {"role": {"type": "str", "required": True, "choices": list(RESOURCES_OF_ROLE)}, "vpod": {"type": "str"}}
         )
         role, vpod = options["role"], options["vpod"]
         which = {"vpod": vpod} if vpod else {}
         settings = plain(settings_of([role], self._loader, self._templar, task_vars or {}))
-        return {"changed": False, **for_tasks(THINGS_OF_ROLE[role](settings, **which))}
+        return {"changed": False, **for_tasks(RESOURCES_OF_ROLE[role](settings, **which))}

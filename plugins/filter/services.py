@@ -12,9 +12,9 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import hosts_of_machines
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.chrony import chrony_configuration
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.dnsmasq import dnsmasq_configuration
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.rsyslog import rsyslog_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony import chrony_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.rsyslog import rsyslog_configuration
 
 
 def dnsmasq(declared: dict[str, Any], hosts: list[dict[str, Any]], own_addresses: list[str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.vipu_config import administrator
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.vipu_config import administrator
 
 
 class FilterModule:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._review.storage import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._controller_storage import (
     NotStorage,
     differences,
     partitions_held,

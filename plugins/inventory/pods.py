@@ -137,7 +137,7 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import (
     CONTROLLERS,
     EVERYTHING,
     groups,

@@ -30,13 +30,13 @@ sys.path.insert(0, str(ROOT))
 
 init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Request, decide
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import plan_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import VPOD
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import VPOD
 from tests.benchmark import fleet_files, fleet_looks
 from tests.benchmark.fleet_files import DEVICES, Things
 from tests.benchmark.fleet_looks import Looks

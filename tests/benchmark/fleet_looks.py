@@ -27,8 +27,14 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Obser
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import NICS_ALONE
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, File, Made, Thing, Unit
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    Directory,
+    File,
+    Made,
+    Resource,
+    Unit,
+)
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
 from tests.benchmark.fleet_files import CONTROLLER
 
 ROLES = Path(__file__).resolve().parents[2] / "roles"
@@ -127,7 +133,7 @@ def _controller(held: Told) -> Look:
     settings = {**_defaults("vipu_controller", "vpod"), **OF_CONTROLLER}
     answer = {"storage": True, "secure": False, "admin_port": 8091, "release": "1.18.0", "allocates_by_agents": True}
     controllers = {"": {**answer, **held, "ipuof_configurations": {}, "ipuof_unread": {}}}
-    things = things_of(vipu_controller_things(settings), PROGRAM)
+    things = things_of(vipu_controller_resources(settings), PROGRAM)
     return _look(CONTROLLER, settings, **plain({"controllers": controllers, "things": things}))
 
 
@@ -138,7 +144,7 @@ def _defaults(*roles: str) -> dict[str, Any]:
     return found
 
 
-def things_of(things: Iterable[Thing], *more: str) -> dict[str, Any]:
+def things_of(things: Iterable[Resource], *more: str) -> dict[str, Any]:
     """The part "things" of a host where these have been written, and files beside them."""
     paths = {path: {"kind": "file", "mode": "0755", "sha256": "", **ROOTS} for path in more}
     texts, units = {}, {}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.dnsmasq import dnsmasq_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
 
 MISSING = [name for name in ("dnsmasq", "ip") if shutil.which(name) is None] + (["root"] if os.geteuid() else [])
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the DHCP probe's test needs {', '.join(MISSING)}")

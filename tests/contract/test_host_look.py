@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.host_looks import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks import (
     rnic_server_from,
     roce_server_from,
     uses_from,

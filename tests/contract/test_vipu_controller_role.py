@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
 from tests.controller_looks import SETTINGS
 
 PROGRAMS = Path(sys.executable).parent
@@ -51,7 +51,7 @@ def backup(tmp_path: Path) -> Path:
         "vipu_controller_backups_kept": KEPT,
     }
     program = tmp_path / "vipu-backup"
-    files = [thing for thing in vipu_controller_things(settings) if isinstance(thing, File)]
+    files = [thing for thing in vipu_controller_resources(settings) if isinstance(thing, File)]
     (text,) = [file.content for file in files if file.path == "/usr/local/sbin/vipu-backup"]
     program.write_text(text or "", encoding="utf-8")
     program.chmod(0o755)

@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import A
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controllers import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps import (
     controller_steps,
     dedicated_steps,
     emptied_steps,
@@ -141,7 +141,7 @@ def test_dedicated_controllers_that_hold_the_same_names_are_not_mixed_up(
 
 
 def gone(there: dict[str, Any], kinds: Sequence[str], down: set[str], vpod: str = "") -> Options:
-    """What goes with some allocations, as the lowering says it; of a dedicated controller that is all of it."""
+    """What goes with some allocations, as the teardown says it; of a dedicated controller that is all of it."""
     held_now = there["parts"]["controllers"][vpod]
     goes = {
         "users": lambda fields: not fields["admin"] and (vpod or set(fields["allocations"]) & down),

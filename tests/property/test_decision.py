@@ -15,12 +15,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import members
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Request, decide
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import IDLE
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import members
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import IDLE
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS, STAGES, group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS, STAGES, group_of
 from tests.unit.decision.pod_in_memory import CONTROLLER, Killed, Life, PodInMemory, declared, keys, pod
 from tests.unit.rnic.tiny_kernel import Nic
 
@@ -283,8 +283,10 @@ def test_a_decision_touches_nothing_and_leaves_alone_what_it_may_not_change(
         assert member["host"] in request.hosts
         assert [each for each in member["groups"] if each != IDLE] == [group_of(stage) for stage in member["options"]]
     # Whose work may not end loses nothing.
-    lowered = {change.vpod for change in found.tenancy.changes.values() if change.goes_down} if found.tenancy else set()
+    torn_down = (
+        {change.vpod for change in found.tenancy.changes.values() if change.goes_down} if found.tenancy else set()
+    )
     busy = {f"t{name[-1]}" for name in set(there.servers) - silent if looks[name]["parts"]["use"]["in_use"]}
-    if request.parts and lowered & busy & before.keys() - set(request.told):
+    if request.parts and torn_down & busy & before.keys() - set(request.told):
         event("somebody is at work")
         assert found.refusals

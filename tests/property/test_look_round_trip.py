@@ -19,8 +19,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server
 from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Surveyed
 from ansible_collections.ipu.pod.plugins.module_utils._roce.settings import NAMES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.tool_sets import Nic
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.from_plain import from_plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.host_looks import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks import (
+    from_plain,
     rnic_server_from,
     roce_server_from,
     uses_from,

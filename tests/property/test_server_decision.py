@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.servers import server_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.server_steps import server_steps
 from tests.property.test_rnic_plan import Case, cases, declarations
 from tests.property.test_roce_plan import cases as roce_cases
 from tests.property.test_roce_plan import declarations as roce_declarations

@@ -9,10 +9,10 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, event, given, settings
 
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switches import switch_steps
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switch_steps import switch_steps
 from tests.contract.in_process_switch import InProcessSwitch
 from tests.property.test_tor_apply import RELEASES, entered
 from tests.property.tor_configurations import CONFIGURATIONS, DECLARATIONS

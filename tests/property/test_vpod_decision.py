@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, REMOVE, UPDATE, Step
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpods import vpod_steps
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CERTIFICATES, CLIENT, CONTAINERS
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpod_steps import vpod_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CERTIFICATES, CLIENT, CONTAINERS
 from tests.unit.decision.poplar_in_memory import (
     CLIENT_OPTIONS,
     DIRECTORY,

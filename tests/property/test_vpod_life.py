@@ -64,7 +64,7 @@ class World:
         plan = tenancy_of(
             parse_declaration(document(vpods)), {HOST: copy.deepcopy(self.held)}, looks_of(self.seen()), only
         )
-        down, up = plan.lowered, plan.desired
+        down, up = plan.teardown, plan.bring_up
         self.servers(down["poplar_servers"])
         for entities in down["vipu_controllers"].values():
             for kind in ("partitions", "users"):

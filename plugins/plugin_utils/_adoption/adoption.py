@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._declaration.declaration import parse_declaration
-from .._pod.parts import Vlans
 from .._pod.schema import DeclarationError
 from .._pod.switches import EXTERNAL
+from .parts import Vlans
 
 Document = dict[str, Any]
 Path = tuple[str, ...]

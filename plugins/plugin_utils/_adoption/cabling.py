@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Obser
 
 from .._declaration.declaration import parse_declaration
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of_pod, ports_of
-from .._pod.port_map import LAST_PORT, ipu_machine_port, poplar_server_ports, port_names
+from .._pod.rack_plan import LAST_PORT, ipu_machine_port, poplar_server_ports, port_names
 from .._pod.switches import ASCENDING, DESCENDING
 from .adoption import Adoption, Document
 

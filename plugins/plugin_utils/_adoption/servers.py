@@ -19,13 +19,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import NIC
 
 from .._declaration.consistency import ADDRESS_FACTS
 from .._declaration.declaration import parse_declaration
-from .._pod.addressing import FIRST_POPLAR_SERVER, RNIC_PREFIX
-from .._pod.addressing import address as derived_address
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
 from .._pod.model import Pod
-from .._pod.parts import parts_of
+from .._pod.rack_plan import FIRST_POPLAR_SERVER, RNIC_PREFIX
+from .._pod.rack_plan import address as derived_address
 from .._pod.schema import DeclarationError
 from .adoption import Adoption, Document, is_refused
+from .parts import parts_of
 
 # Host name of a server to what was read there: ``gathered`` and ``lasting`` of rnic_network.
 Gathered = Mapping[str, Mapping[str, Any]]

@@ -19,12 +19,12 @@ from .._declaration.declaration import parse_declaration
 from .._desired.desired import desired
 from .._desired.roce import PROFILE_NAME
 from .._pod.devices import TOR, devices_of
-from .._pod.parts import Vlans, parts_of
+from .._pod.ports import Place, places_of
 from .._pod.schema import DeclarationError
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
-from .._pod.tor_places import Place, places_of
 from .adoption import EXTERNAL_PORT, Adoption, Document, Path, with_words
 from .cabling import take_cabling
+from .parts import Vlans, parts_of
 from .roce import roce_settings
 from .switch_ports import Fields, Words, disagreements, is_in_use, words_for
 from .tenants import DEFAULT_VLAN, access_vlan, places_at_pins, take_tenants, vlan_words

@@ -1,3 +1,8 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pod as its owner declared it, and what follows from that alone: devices, addresses, ports, hosts. Pure."""
+"""The whole plan of a run, from what is declared and what the devices have answered. Pure.
+
+Begin with ``decision``. It refuses what ``contradictions`` finds; ``tenancy`` says what becomes of vPODs, and
+``stage_steps`` plans stage after stage, with a file for each kind of device. What a look asks for is in
+``look_options``. The plays get ``stage_members``; people get ``document`` and ``views``.
+"""

@@ -9,12 +9,12 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 
-from .._pod import stages
-from .._pod.stages import Stage
-from .._things.poplar_server import poplar_server_things
-from .._things.things import Directory, File, KernelParameter, Link, Things, Unit
-from .._things.vipu_controller import vipu_controller_things
-from .._things.vpod import vpod_things
+from .._host_resources.poplar_server import poplar_server_resources
+from .._host_resources.resources import Directory, File, KernelParameter, Link, Resources, Unit
+from .._host_resources.vipu_controller import vipu_controller_resources
+from .._host_resources.vpod import vpod_resources
+from .._inventory import stages
+from .._inventory.stages import Stage
 from .looks import Look
 
 Names = dict[str, list[str]]
@@ -55,12 +55,12 @@ def _of_server(options: Any, settings: Mapping[str, Any]) -> Names:
     return {
         "interface": [each["name"] for each in (*options["interfaces"], *settings["poplar_server_more_interfaces"])],
         "roce": [each["name"] for each in settings["poplar_server_roce"]],
-        **_names(poplar_server_things(settings)),
+        **_names(poplar_server_resources(settings)),
     }
 
 
 def _of_controller(options: Any, settings: Mapping[str, Any]) -> Names:
-    return {**_entities(options, ENTITIES), **_names(vipu_controller_things(settings))}
+    return {**_entities(options, ENTITIES), **_names(vipu_controller_resources(settings))}
 
 
 def _of_tenants(options: Any, _settings: Mapping[str, Any]) -> Names:
@@ -77,14 +77,14 @@ def _of_dedicated(options: Any, _settings: Mapping[str, Any]) -> Names:
 
 def _of_vpod(options: Any, settings: Mapping[str, Any]) -> Names:
     own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
-    return _names(vpod_things(own))
+    return _names(vpod_resources(own))
 
 
-def _names(things: Things) -> Names:
+def _names(resources: Resources) -> Names:
     found: Names = {
-        "file": [thing.path for thing in things if isinstance(thing, (File, Directory, Link))],
-        "service": [thing.name for thing in things if isinstance(thing, Unit)],
-        "kernel_parameter": [thing.name for thing in things if isinstance(thing, KernelParameter)],
+        "file": [each.path for each in resources if isinstance(each, (File, Directory, Link))],
+        "service": [each.name for each in resources if isinstance(each, Unit)],
+        "kernel_parameter": [each.name for each in resources if isinstance(each, KernelParameter)],
     }
     return {kind: names for kind, names in found.items() if names}
 

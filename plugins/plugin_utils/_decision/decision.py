@@ -13,15 +13,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._pod import stages
+from .._inventory import stages
+from .._inventory.stages import PARTS, STAGES, Stage
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError
-from .._pod.stages import PARTS, STAGES, Stage
-from .agreement import contradictions, too_early
-from .controllers import held, moved, needs_decision_point, partition_trouble, silence
-from .layers import Plan, plan_of
+from .contradictions import contradictions, too_early
+from .controller_steps import held, moved, needs_decision_point, partition_trouble, silence
 from .looks import REFUSED, TIMED_OUT, Look, answered
+from .stage_steps import Plan, plan_of
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
 Looks = Mapping[str, Look]
@@ -196,12 +196,12 @@ def _troubles(tenancy: Tenancy, plan: Plan, looks: Looks, request: Request) -> l
     if "controllers" not in request.parts:
         return []
     found = []
-    for host, options in tenancy.desired["vipu_controllers"].items():
+    for host, options in tenancy.bring_up["vipu_controllers"].items():
         look = looks.get(host)
         if look is None or not answered(look) or host not in request.hosts:
             continue
         steps = plan.before(host, *(stage.name for stage in STAGES))
-        own = [(each, each["name"]) for each in tenancy.desired["dedicated_controllers"].get(host, [])]
+        own = [(each, each["name"]) for each in tenancy.bring_up["dedicated_controllers"].get(host, [])]
         for controller, vpod in [(options, ""), *own]:
             words = partition_trouble(controller, look, steps, vpod)
             found += [{"device": host, "message": words}] if words else []

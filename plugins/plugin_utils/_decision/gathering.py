@@ -15,16 +15,16 @@ import yaml
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 
+from .._adoption.findings import Gathered, findings
 from .._adoption.fleet import FleetAdoption, adopted_fleet
+from .._adoption.pods_yml import COMMENTS, ordered
 from .._declaration.declaration import parse_declaration
 from .._desired.desired import desired
 from .._placement.placement import place
-from .._review.findings import Gathered, findings
-from .._review.pods_yml import COMMENTS, ordered
-from .controllers import entity_steps
+from .controller_steps import entity_steps
 from .looks import NOT_ASKED, Look, answered, missing, part
-from .servers import server_steps
-from .switches import switch_steps
+from .server_steps import server_steps
+from .switch_steps import switch_steps
 
 Document = dict[str, Any]
 Looks = Mapping[str, Look]

@@ -15,9 +15,9 @@ from .._pod.devices import TOR, devices_of
 from .._pod.model import Declaration
 from .._pod.schema import DeclarationError
 from .._vpods.changes import VpodChange, vpod_changes
-from .._vpods.devices import Desired, of_vpods, only_declared
 from .._vpods.interruptions import Interruption, interruptions, refusals, strays
-from .._vpods.lowering import Held, lowering, raised, settled_servers
+from .._vpods.scope import Desired, of_vpods, only_declared
+from .._vpods.teardown import Held, bring_up, converged_servers, teardown
 from .looks import Look, part
 
 Allocations = dict[str, dict[str, Any]]
@@ -34,10 +34,10 @@ class Tenancy:
         changes: vPOD to what becomes of it.
         felt: what somebody may feel.
         held: what the controllers hold.
-        lowered: what the devices concerned should be before the vPODs come up.
-        settled: the Poplar servers that need nothing more after that.
+        teardown: what the devices concerned should be before the vPODs come up.
+        converged: the Poplar servers that need nothing more after that.
         wanted: what every device should be in the end.
-        desired: what is left of that after the lowering.
+        bring_up: what is left of that after the teardown.
     """
 
     declaration: Declaration
@@ -46,10 +46,10 @@ class Tenancy:
     changes: Mapping[str, VpodChange]
     felt: Sequence[Interruption]
     held: Held
-    lowered: Desired
-    settled: Sequence[str]
+    teardown: Desired
+    converged: Sequence[str]
     wanted: Desired
-    desired: Desired
+    bring_up: Desired
 
 
 def tenancy_of(
@@ -90,7 +90,7 @@ def tenancy_of(
     if only is not None:
         changes = {name: change for name, change in changes.items() if name in only}
         wanted = of_vpods(wanted, declaration, changes, strays(declaration, placement, wanted, seen, only))
-    lowered = lowering(declaration, changes, placement, wanted, controllers, seen)
+    torn_down = teardown(declaration, changes, placement, wanted, controllers, seen)
     return Tenancy(
         declaration=declaration,
         allocations=allocations,
@@ -98,10 +98,10 @@ def tenancy_of(
         changes=changes,
         felt=interruptions(declaration, changes, wanted, controllers, seen),
         held=controllers,
-        lowered=lowered,
-        settled=settled_servers(wanted, lowered),
+        teardown=torn_down,
+        converged=converged_servers(wanted, torn_down),
         wanted=wanted,
-        desired=raised(wanted, lowered),
+        bring_up=bring_up(wanted, torn_down),
     )
 
 

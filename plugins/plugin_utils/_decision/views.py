@@ -12,21 +12,21 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 
 from .._desired.desired import desired
+from .._drift.drift import drift_markdown, drift_report, drift_table
+from .._drift.ignore_rules import parse_rules
+from .._drift.junit import junit_of
 from .._placement.capacity import capacity
+from .._plan_page.page import page_of
+from .._plan_page.rack import rack_of
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, Declaration
-from .._review.capacity_table import capacity_table_of
-from .._review.drift import drift_markdown, drift_report, drift_table
-from .._review.ignore_rules import parse_rules
-from .._review.junit import junit_of
-from .._review.markdown import markdown_of
-from .._review.page import page_of
-from .._review.rack import rack_of
-from .._review.table import table_of
-from .._review.vpod_table import vpod_table
-from .controllers import held, silence
+from .._reports.capacity_table import capacity_table_of
+from .._reports.markdown import markdown_of
+from .._reports.table import table_of
+from .._reports.vpod_table import vpod_table
+from .controller_steps import held, silence
 from .looks import Look, answered, missing, part
-from .switches import cabling_of
+from .switch_steps import cabling_of
 
 Document = Mapping[str, Any]
 

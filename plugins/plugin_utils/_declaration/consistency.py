@@ -10,11 +10,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import sync_findings
 
 from .._desired.containers import container_findings
-from .._pod.dedicated import dedicated_findings
+from .._inventory.hosts import FIXED_GROUPS
+from .._placement.racks import rack_findings
+from .._pod.controllers import dedicated_findings
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod
-from .._pod.hosts import FIXED_GROUPS
 from .._pod.model import Cluster, Controller, Declaration, Partition, Pod, Vpod
-from .._pod.racks import rack_findings
 from .._pod.wording import some, unknown
 from .absent_consistency import absent_findings
 from .block_consistency import block_findings

@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 
-from .._pod.dedicated import controller_ports
+from .._pod.controllers import controller_ports
 from .._pod.mac_addresses import MacAddress, require_netaddr
 from .._pod.model import (
     ABSENT,

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
-from .._cross.agreement import mismatches
-from .._cross.ends import NicEnd, declared_port
 from .._desired.switches import desired_tor
+from .._link_checks.ends import NicEnd, declared_port
+from .._link_checks.mismatches import mismatches
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_pod
 from .._pod.hypervisors import bare_metal_tenants
 from .._pod.model import Declaration, Pod, Vpod
+from .._pod.ports import Place, places_of
 from .._pod.switches import QUARANTINE
-from .._pod.tor_places import Place, places_of
 
 Finding = tuple[str, str]
 

@@ -13,9 +13,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_
 
 from .._desired.roce import roce
 from .._pod.model import Declaration, Pod
-from .._pod.port_map import canonical_port
+from .._pod.ports import Place, places_of
+from .._pod.rack_plan import canonical_port
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
-from .._pod.tor_places import Place, places_of
 
 Finding = tuple[str, str]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from .._pod.addressing import address
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of
 from .._pod.hypervisors import hypervisors_of
 from .._pod.model import FILES, MACVLAN, Declaration, Pod, Vpod
+from .._pod.rack_plan import address
 
 Options = dict[str, Any]
 Finding = tuple[str, str]

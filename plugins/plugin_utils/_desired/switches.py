@@ -13,7 +13,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_
 from .._pod.devices import Device, ports_of
 from .._pod.hypervisors import guests_of
 from .._pod.model import Declaration, Pod, Vpod
-from .._pod.port_map import canonical_port
+from .._pod.ports import Place, places_of
+from .._pod.rack_plan import canonical_port
 from .._pod.switches import (
     EXTERNAL,
     KEPT,
@@ -29,7 +30,6 @@ from .._pod.switches import (
     Vlan,
     is_range,
 )
-from .._pod.tor_places import Place, places_of
 from .roce import roce
 from .tenant_vlans import gone_vlans, keep_apart, vlan_name, vpods_near
 

@@ -11,8 +11,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import TRUNK
 
 from .._pod.devices import POPLAR_SERVER, devices_of, ports_of
 from .._pod.model import ABSENT, Declaration, Pod, Vpod
+from .._pod.ports import Place
 from .._pod.switches import RNIC_OF_SERVER
-from .._pod.tor_places import Place
 
 Options = dict[str, Any]
 

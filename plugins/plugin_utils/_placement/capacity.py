@@ -16,12 +16,12 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import (
 )
 
 from .._pod.model import Declaration
-from .._pod.racks import pods_of_servers, racks_needed
 from .._pod.schema import DeclarationError
 from .._pod.wording import unknown
 from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
 from .obstacles import Obstacle, obstacles
 from .placement import Placement, place
+from .racks import pods_of_servers, racks_needed
 
 Answer = dict[str, Any]
 

@@ -11,11 +11,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PE
 
 from .._pod.managed import manages_controller
 from .._pod.model import Controller, Declaration, Vpod
-from .._pod.racks import misplaced, pods_of_servers, racks_needed
 from .._pod.schema import DeclarationError
 from .._pod.wording import spans
 from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
 from .obstacles import in_the_way
+from .racks import misplaced, pods_of_servers, racks_needed
 
 # vPOD name to its IPU-Machines.
 Placement = dict[str, list[str]]

@@ -1,3 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pod as its owner declared it, and what follows from that alone: devices, addresses, ports, hosts. Pure."""
+"""What pods.yml can say, as types, and what follows from it alone. Pure.
+
+Begin with ``model``. ``devices`` has every device with its addresses and ports, which follow from its number by
+``rack_plan``; ``ports`` says what each port of the ToR is for. ``managed`` is what a run may change.
+"""

@@ -1,3 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of vPODs: what a run changes for each, what that interrupts, and the way down. Pure."""
+"""What a run does to vPODs: create, grow, move, remove, and whose running work that would end. Pure.
+
+Begin with ``changes``. ``teardown`` is what goes before anything comes up, in the reverse order of the bring-up.
+``interruptions`` refuses what would end running work, and ``scope`` is the desired state of some vPODs alone.
+"""

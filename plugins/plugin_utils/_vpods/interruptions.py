@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._cross.ends import declared_port, gathered_port
 from .._desired.desired import tenants_of
 from .._desired.tenant_vlans import vlan_name
+from .._link_checks.ends import declared_port, gathered_port
 from .._placement.placement import Placement
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
 from .._pod.jobs import is_of_a_job
 from .._pod.model import Declaration, Vpod
 from .changes import VpodChange
-from .devices import Desired, Options
-from .lowering import Held, dedicated_of, regranted, reshaped
+from .scope import Desired, Options
+from .teardown import Held, dedicated_of, regranted, reshaped
 
 # The name of a VLAN that says whose it is.
 TENANT_VLAN = "vpod-"

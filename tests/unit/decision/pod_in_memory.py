@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
@@ -18,19 +19,18 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at as look_at_switch
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGES
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import poplar_server_things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, Made, Thing, Unit
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File as FileThing
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Directory, Made, Resource, Unit
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File as FileThing
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import (
     Service,
     dedicated_service,
     service_of,
-    service_things,
+    service_resources,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from tests.contract.in_process_controller import InProcess
 from tests.contract.in_process_switch import InProcessSwitch
 from tests.controller_looks import PROGRAM, asked
@@ -124,7 +124,7 @@ class ServerInMemory:
         if changed(self.server, interfaces, check_mode=True).steps:
             life.spend()
             assert confirmed(self.server, interfaces).failure is None
-        poplar_in_memory.write(self.host, poplar_server_things(SERVER_SETTINGS), self.controller.host, life.spend)
+        poplar_in_memory.write(self.host, poplar_server_resources(SERVER_SETTINGS), self.controller.host, life.spend)
 
 
 def _nic(name: str, nic: Nic) -> Fields:
@@ -186,10 +186,10 @@ class ControllerInMemory:
             # A controller with a storage that does not run is refused, with a remedy; so it comes at once here.
             life.spend()
             life = Life()
-        for thing in service_things(settings, service.vpod):
+        for thing in service_resources(settings, service.vpod):
             self._write(thing, service, life)
 
-    def _write(self, thing: Thing, service: Service, life: Life) -> None:
+    def _write(self, thing: Resource, service: Service, life: Life) -> None:
         match thing:
             case File() | Directory() | FileThing():
                 poplar_in_memory.write(self.host, [thing], self.host, life.spend)

@@ -16,8 +16,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
-from ansible_collections.ipu.pod.plugins.plugin_utils._things import things
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CLIENT, HEADER, vpod_things
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources import resources
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, HEADER, vpod_resources
 from tests.unit.rnic.memory_files import MemoryFiles
 
 KEY = re.compile('(?<=api-access-key=")[^"]*')
@@ -130,7 +130,7 @@ def carry_out(
     """
     own = {**settings, "vpod_vipu": wanted["vipu"] or {}, "vpod_containers": wanted["containers"] or {}}
     there = server.files.read(CLIENT)
-    write(server, vpod_things(own, there is not None and there.content.startswith(HEADER)), controller, spend)
+    write(server, vpod_resources(own, there is not None and there.content.startswith(HEADER)), controller, spend)
     asked = {**wanted["ipuof"], "configurations": controller.configurations, "login_partition": None}
     ownership = ipuof.Ownership(own["vpod_owner"], own["vpod_group"], own["vpod_file_mode"])
     store = IpuofFiles(server.files)
@@ -144,25 +144,25 @@ def carry_out(
 
 
 def write(
-    host: Host, wanted: Iterable[things.Thing], controller: Host, spend: Callable[[], None] = lambda: None
+    host: Host, wanted: Iterable[resources.Resource], controller: Host, spend: Callable[[], None] = lambda: None
 ) -> None:
     """Directories and files as they are wanted; secrets are those of the controller's host."""
     for thing in wanted:
         match thing:
-            case things.Directory(path, owner, group, mode) if host.directories.get(path) != (owner, group, mode):
+            case resources.Directory(path, owner, group, mode) if host.directories.get(path) != (owner, group, mode):
                 spend()
                 host.directories[path] = (owner, group, mode)
-            case things.Absent(path) if path in host.files.files:
+            case resources.Absent(path) if path in host.files.files:
                 spend()
                 host.files.remove(path)
-            case things.File(path):
+            case resources.File(path):
                 file = File(_with_secret(thing, controller), thing.owner, thing.group, thing.mode)
                 if host.files.read(path) != file:
                     spend()
                     host.files.write(path, file)
 
 
-def _with_secret(file: things.File, controller: Host) -> str:
+def _with_secret(file: resources.File, controller: Host) -> str:
     if not file.is_secret:
         return file.content or ""
     secret = controller.files.read(file.source)

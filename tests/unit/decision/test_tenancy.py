@@ -32,15 +32,15 @@ def test_everything_about_the_vpods_in_one_place() -> None:
     assert found.placement == {"bob": ["p-ipum5", "p-ipum6"]}
     assert {name: change.kind for name, change in found.changes.items()} == {"alice": "remove", "bob": "keep"}
     assert [one.vpod for one in found.felt] == ["alice"]
-    assert list(found.lowered["poplar_servers"]) == found.settled == ["p-poplar1"]
+    assert list(found.teardown["poplar_servers"]) == found.converged == ["p-poplar1"]
     assert found.held is HELD
-    assert found.desired["poplar_servers"] == found.wanted["poplar_servers"]
+    assert found.bring_up["poplar_servers"] == found.wanted["poplar_servers"]
 
 
 def test_one_vpod_alone_leaves_the_others_aside() -> None:
     found = tenancy_of(declared(ALICE_GOES), HELD, {}, only=["bob"])
     assert list(found.changes) == ["bob"]
-    assert not any(found.lowered.values())
+    assert not any(found.teardown.values())
     assert list(found.wanted["poplar_servers"]) == ["p-poplar2"]
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people and programs read of a look and its plan; the tables themselves are in tests/unit/review."""
+"""What people and programs read of a look and its plan; the tables themselves are in tests/unit/reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.account import document_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     allocations_of,
     cabling_view,

@@ -13,10 +13,10 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import vpod_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import vpod_things
 
 SERVERS = [f"p-poplar{n}" for n in range(1, 5)]
 ALICE = {"cluster": "c", "ipus": 16, "poplar_servers": SERVERS[:3], "ipuof": "files", "containers": "macvlan"}
@@ -102,7 +102,7 @@ def test_a_subnet_without_the_range_is_refused() -> None:
 
 
 def test_a_shell_reads_the_file() -> None:
-    things = vpod_things({"vpod_vipu": {}, "vpod_containers": told(document())[0]})
+    things = vpod_resources({"vpod_vipu": {}, "vpod_containers": told(document())[0]})
     (file,) = (thing for thing in things if isinstance(thing, File))
     script = f'{file.content}\nprintf "%s\\n" "$NETWORK $INTERFACE $SUBNET $RANGE" "$RUN_OPTIONS"'
     read = subprocess.run(["sh", "-euc", script], capture_output=True, text=True, check=True).stdout.splitlines()

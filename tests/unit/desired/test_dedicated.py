@@ -201,15 +201,15 @@ def test_a_vpod_that_is_made_again_leaves_nothing_but_the_administrator_on_its_c
     ):
         there[HOST]["dedicated"] = {"alice": dedicated}
         plan = tenancy_of(parse_declaration(document(alice=ALICE)), there, {})
-        (emptied,) = plan.lowered["vipu_controllers"][HOST]["emptied"]
+        (emptied,) = plan.teardown["vipu_controllers"][HOST]["emptied"]
         assert emptied.pop("name") == "alice"
         assert [[each["name"] for each in entities] for entities in emptied.values()] == gone
         assert {each["state"] for entities in emptied.values() for each in entities} <= {"absent"}
-        assert plan.lowered["vipu_controllers"][HOST]["removed"] == []
+        assert plan.teardown["vipu_controllers"][HOST]["removed"] == []
 
 
 def test_a_vpod_that_goes_takes_its_controller_along() -> None:
     there = {HOST: {"allocations": {"alice": {"agents": ["p-ipum1"]}}, "users": {}, "partitions": {}, "dedicated": {}}}
     said = document(alice={"cluster": "c", "state": "absent"}, bob=BOB)
-    lowered = tenancy_of(parse_declaration(said), there, {}).lowered["vipu_controllers"][HOST]
-    assert (lowered["removed"], lowered["emptied"]) == (["alice"], [])
+    torn_down = tenancy_of(parse_declaration(said), there, {}).teardown["vipu_controllers"][HOST]
+    assert (torn_down["removed"], torn_down["emptied"]) == (["alice"], [])

@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as lossless
 from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
 from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import Inspection
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.host_looks import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks import (
     rnic_server_from,
     roce_server_from,
     uses_from,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.agreement import problems_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import problems_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import degraded, unmade_clusters
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired

@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import host_variables
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import host_variables
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 HYPERVISOR, PORT = "p-poplar2", "Ethernet27/1"

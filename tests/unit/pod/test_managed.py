@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import groups
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES, group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import unknown_places
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import groups
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import keepers
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import STAGE_NAMES, group_of
 
 UNMANAGED = "ipu_pod_unmanaged"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import groups, host_variables
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import groups, host_variables
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 VLANS = {"storage": {"id": 300, "vni": 10300}, "quarantine": 999}

@@ -12,7 +12,7 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._things.poplar_server import PACKAGES
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import PACKAGES
 
 ROLES = Path(__file__).resolve().parents[3] / "roles"
 RELEASES = {

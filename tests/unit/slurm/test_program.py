@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm import program
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import Settings
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.program import program as shipped
+from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program import program as shipped
 from tests.unit.slurm.test_settings import settings
 
 # A host of the tests has none.

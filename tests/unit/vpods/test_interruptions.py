@@ -124,8 +124,8 @@ def test_a_partition_that_is_declared_otherwise_is_made_again_when_told_so() -> 
     same = {"partitions": {"train": {"ipus": 8}}}
     assert refused(planned({"alice": {**ALICE, **same}}, there)) == []
     plan = planned({"alice": {**ALICE, "partitions": {"train": {"ipus": 16}}}}, there)
-    assert [each["name"] for each in plan.lowered["vipu_controllers"]["v"]["partitions"]] == ["train"]
-    assert plan.lowered["vipu_controllers"]["v"]["allocations"] == []
+    assert [each["name"] for each in plan.teardown["vipu_controllers"]["v"]["partitions"]] == ["train"]
+    assert plan.teardown["vipu_controllers"]["v"]["allocations"] == []
     (sentence,) = refused(plan)
     assert sentence.startswith(
         "partition train: size is 8, wanted 16; that would end what runs there: partition train;"
@@ -141,9 +141,9 @@ def test_a_partition_on_a_dedicated_controller_is_made_again_when_told_so_and_no
     }
     alice = {**ALICE, "controller": "dedicated"}
     same = planned({"alice": {**alice, "partitions": {"train": {"ipus": 8}}}}, there)
-    assert (refused(same), same.lowered["vipu_controllers"]) == ([], {})
+    assert (refused(same), same.teardown["vipu_controllers"]) == ([], {})
     plan = planned({"alice": {**alice, "partitions": {"train": {"ipus": 16}}}}, there)
-    (emptied,) = plan.lowered["vipu_controllers"]["v"]["emptied"]
+    (emptied,) = plan.teardown["vipu_controllers"]["v"]["emptied"]
     assert {kind: [each["name"] for each in going] for kind, going in emptied.items() if kind != "name" and going} == {
         "partitions": ["train"]
     }

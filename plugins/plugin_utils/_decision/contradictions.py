@@ -1,0 +1,133 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What contradicts itself before anything is touched: variables, both ends of each cable, early clusters. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from .._declaration.declaration import parse_declaration
+from .._desired.degraded import undamaged, unmade_clusters
+from .._desired.desired import desired
+from .._inventory.hosts import host_variables
+from .._link_checks.addresses import Claim
+from .._link_checks.check import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
+from .._link_checks.devices import SeenServer, Server, Switch
+from .._placement.placement import place
+from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
+from .._pod.managed import unmanaged
+from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
+from .._pod.schema import DeclarationError
+from .looks import Look, part
+from .tenancy import Tenancy
+
+ADDRESSES = ("rnic_address", "management_address", "bmc_address", "gateway_address")
+# What a playbook that carries out a part of a run sets right.
+REPAIRED = {"switches": SWITCHES, "servers": SERVERS}
+
+
+def contradictions(
+    declaration: Declaration, tenancy: Tenancy, looks: Mapping[str, Look], parts: Collection[str]
+) -> list[str]:
+    """Why what is declared, or what was seen, cannot work, one sentence each.
+
+    Args:
+        declaration: the checked pods.yml.
+        tenancy: what every device should be.
+        looks: host to its look.
+        parts: what the run carries out; what that sets right is no contradiction.
+    """
+    only_read = unmanaged(declaration)
+    variables = host_variables(declaration)
+    servers = [
+        _server(name, variables[name], options, looks.get(name), name in only_read[SERVERS_LAYER])
+        for name, options in tenancy.wanted["poplar_servers"].items()
+    ]
+    switches = {
+        name: Switch(name, options, None if name in only_read[SWITCH_LAYER] else part(looks.get(name), "info"))
+        for name, options in tenancy.wanted["tor_switches"].items()
+    }
+    planned = claims_of(variables, declaration)
+    repaired = [REPAIRED[each] for each in parts if each in REPAIRED]
+    return [
+        *declared_mismatches(servers, switches, planned),
+        *seen_mismatches(servers, switches, planned, repaired),
+    ]
+
+
+def too_early(declaration: Declaration, looks: Mapping[str, Look]) -> list[str]:
+    """Why clusters cannot be made yet, one sentence each."""
+    agents = {
+        host: controllers[""].get("agents") or {}
+        for host, look in looks.items()
+        for controllers in [part(look, "controllers")]
+        if controllers and host not in unmanaged(declaration)[CONTROLLER_LAYER]
+    }
+    return unmade_clusters(declaration, agents)
+
+
+def problems_of(document: Any) -> list[str]:
+    """Everything that is wrong with a pods.yml, one sentence each; empty for a good one."""
+    try:
+        declaration = parse_declaration(document)
+        place(undamaged(declaration), {})
+    except DeclarationError as error:
+        return error.problems
+    return []
+
+
+def declared_contradictions(declaration: Declaration, settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What variables of roles and pods.yml say that cannot both be right, one sentence each.
+
+    That does not depend on where the vPODs lie, which only the controllers know.
+
+    Args:
+        declaration: the checked pods.yml.
+        settings: Poplar server to its role variables.
+    """
+    wanted = desired(declaration, place(undamaged(declaration), {}))
+    variables = host_variables(declaration)
+    servers = [
+        _server(name, variables[name], options, {"settings": settings.get(name, {}), "parts": {}}, is_only_read=True)
+        for name, options in wanted["poplar_servers"].items()
+    ]
+    switches = {name: Switch(name, options) for name, options in wanted["tor_switches"].items()}
+    return declared_mismatches(servers, switches, claims_of(variables, declaration))
+
+
+def claims_of(variables: Mapping[str, Mapping[str, Any]], declaration: Declaration) -> list[Claim]:
+    """The addresses that pods.yml gives to devices."""
+    kinds = (IPU_MACHINE, POPLAR_SERVER, CONTROLLER)
+    names = [device.name for kind in kinds for device in devices_of(declaration).values() if device.kind == kind]
+    return [
+        Claim(str(variables[name][fact]), name, f"{name} ({variables[name][fact]} is its {fact} in pods.yml)")
+        for name in names
+        for fact in ADDRESSES
+        if fact in variables[name]
+    ]
+
+
+def _server(
+    name: str, variables: Mapping[str, Any], options: Mapping[str, Any], look: Look | None, is_only_read: bool
+) -> Server:
+    settings = look["settings"] if look else {}
+    return Server(
+        name=name,
+        pod=variables["ipu_pod"],
+        switch=variables["switch"],
+        ports=list(variables["switch_ports"]),
+        rnic=options["interfaces"][0]["name"],
+        vlan=variables.get("rnic_vlan"),
+        interfaces=[*options["interfaces"], *settings.get("poplar_server_more_interfaces", [])],
+        roce=settings.get("poplar_server_roce", []),
+        seen=None if is_only_read else seen_server(look),
+    )
+
+
+def seen_server(look: Look | None) -> SeenServer | None:
+    """What was read of a server's NICs; None where that is not known."""
+    network, nics, roce = (part(look, name) for name in ("network", "nics", "roce"))
+    if network is None or nics is None:
+        return None
+    return SeenServer(network["gathered"], nics["nics"], nics["minimum"], (roce or {}).get("gathered", []))

@@ -1,0 +1,349 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of V-IPU controllers: their services, and what they hold; that of a cluster, and those of vPODs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, State, Step, predict
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import unwanted
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, KINDS, USER, empty_state, plural
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan, trouble
+
+from .._host_resources.resources import RUN, TASK, Absent, Made, Unit, resource_steps
+from .._host_resources.vipu_controller import (
+    MAKE_CERTIFICATES,
+    Service,
+    dedicated_service,
+    release_resources,
+    service_of,
+    service_resources,
+)
+from .looks import Look, missing, part
+
+Options = Mapping[str, Any]
+Settings = Mapping[str, Any]
+
+KEEP_STORAGE = "Keep the storage"
+# Everything in the allocation of a vPOD that goes, whoever made it.
+ALL = 1_000_000
+
+
+@dataclass(frozen=True)
+class DedicatedStep(Step):
+    """A step on what the dedicated controller of a vPOD holds; names there mean nothing on other controllers."""
+
+    vpod: str = ""
+
+
+def vpod_of(step: Step) -> str:
+    """The vPOD on whose dedicated controller a step is; empty for that of a cluster."""
+    return step.vpod if isinstance(step, DedicatedStep) else ""
+
+
+def controller_steps(options: Options, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
+    """The controller of a cluster: its release, its service, agents, clusters and allocations.
+
+    Args:
+        options: what it should be.
+        settings: the variables of the role vipu_controller.
+        look: of its host.
+        earlier: what earlier stages of the same plan do there.
+
+    Raises:
+        Refused: it cannot be made so.
+    """
+    own = _with_options(settings, options, ("mode", "user_port", "admin_port"))
+    service = service_of(own)
+    _check_release(own, look)
+    _check_authentication(service, look)
+    held_now = predict(_state(service, look), earlier)
+    kinds = ("agents", "clusters", "allocations")
+    return [
+        *resource_steps(release_resources(own), _seen_resources(look)),
+        *_service_steps(own, service, look),
+        *_entity_steps(_params(options, own, kinds), held_now),
+    ]
+
+
+def tenant_steps(options: Options, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
+    """What vPODs have on the controller of their cluster: allocations, users and partitions, present or absent."""
+    service = service_of(settings)
+    params = _params(options, settings, ("allocations", "users", "partitions"))
+    gone = sorted(unwanted(declared_by(params))[USER])
+    keys = [Absent(f"{service.directory}/keys/{name}.key") for name in gone]
+    return [
+        *_entity_steps(params, predict(_state(service, look), earlier)),
+        *resource_steps(keys, _seen_resources(look)),
+    ]
+
+
+def dedicated_steps(
+    options: Sequence[Options], settings: Settings, look: Look, earlier: Sequence[Step] = ()
+) -> list[Step]:
+    """The dedicated controllers beside that of a cluster: their services, and everything that they hold.
+
+    Args:
+        options: what each should be, with the vPOD's name.
+        settings: the variables of the role vipu_controller.
+        look: of their host.
+        earlier: what earlier stages of the same plan do there, the release among it.
+    """
+    if not options:
+        return []
+    own = {**settings, "vipu_controller_dedicated": list(options)}
+    _check_release(own, look)
+    steps = [step for step in resource_steps(release_resources(own), _seen_resources(look)) if step not in earlier]
+    for each in options:
+        service = dedicated_service(own, each["name"])
+        _check_authentication(service, look)
+        steps += _service_steps(own, service, look)
+        held_now = predict(_state(service, look), _of_vpod(earlier, service.vpod))
+        steps += _dedicated(service.vpod, _entity_steps(_params(each, own, map(plural, KINDS)), held_now))
+    return steps
+
+
+def emptied_steps(options: Sequence[Options], settings: Settings, look: Look) -> list[Step]:
+    """What goes on dedicated controllers whose vPODs are made again; a vPOD without one is passed over."""
+    steps: list[Step] = []
+    for each in options:
+        service = dedicated_service(settings, each["name"])
+        if _is_there(service, look):
+            state = _state(service, look)
+            steps += _dedicated(service.vpod, _entity_steps(_params(each, settings, map(plural, KINDS)), state))
+    return steps
+
+
+def removed_steps(names: Sequence[str], settings: Settings, look: Look) -> list[Step]:
+    """The end of dedicated controllers: all partitions, the service, and everything but a copy of the storage."""
+    return [step for name in names for step in _removed(dedicated_service(settings, name), look)]
+
+
+def entity_steps(options: Options, settings: Settings, look: Look) -> list[Step]:
+    """Everything that the controller of a cluster holds, and nothing else of it."""
+    return _entity_steps(_params(options, settings, map(plural, KINDS)), _state(service_of(settings), look))
+
+
+def held(look: Look, is_managed: bool = True) -> dict[str, Any] | None:
+    """What the controllers of a host hold, as the life of vPODs has it (:data:`.._vpods.teardown.Held`).
+
+    Args:
+        look: of the host.
+        is_managed: whether we set the controller up, so that without a storage it holds nothing.
+
+    Returns:
+        ``allocations``, ``users``, ``partitions``, and ``dedicated``, vPOD to all that its own controller holds, None
+        for one that does not say. None where the controller of the cluster does not say.
+    """
+    controllers = part(look, "controllers")
+    if controllers is None:
+        return None
+    shared, kinds = controllers[""], ("allocations", "users", "partitions")
+    if not _answers(shared) and (shared["storage"] or not is_managed):
+        return None
+    return {
+        **{kind: shared.get(kind, {}) for kind in kinds},
+        "dedicated": {
+            name: {plural(kind): there[plural(kind)] for kind in KINDS} if _answers(there) else None
+            for name, there in controllers.items()
+            if name
+        },
+    }
+
+
+def silence(look: Look) -> str:
+    """Why nobody knows what the controller of a cluster holds, and the remedy; empty where that is known."""
+    controllers = part(look, "controllers")
+    shared = {"storage": True, "message": missing(look, "controllers")} if controllers is None else controllers[""]
+    if _answers(shared) or not shared["storage"]:
+        return ""
+    remedy = f"start vipu-server on {look['host']}, or correct the controller in pods.yml"
+    return f"{shared['message']}; {remedy}"
+
+
+def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> list[str]:
+    """Why vPODs cannot change between the shared controller of a host and one of their own, one sentence each way.
+
+    Args:
+        shared: the vPODs that should be on the shared one.
+        dedicated: those that should have one of their own.
+        look: of the host.
+    """
+    controllers = part(look, "controllers") or {"": {}}
+    partitions = controllers[""].get("partitions", {}).values()
+    on_shared = list(dict.fromkeys(each["allocation"] for each in partitions if each["allocation"] in dedicated))
+    on_their_own = [name for name in shared if name in controllers]
+    found = []
+    if on_shared:
+        found.append(
+            f"vPOD {', '.join(on_shared)} shall have a dedicated controller, and has partitions on the shared one of "
+            f"{look['host']}; they cannot move: declare `controller: shared` again, or make the vPOD absent first"
+        )
+    if on_their_own:
+        found.append(
+            f"vPOD {', '.join(on_their_own)} shall be on the shared controller of {look['host']}, and has a dedicated "
+            "one there; users and partitions cannot move: declare `controller: dedicated` again, or make the vPOD "
+            "absent first"
+        )
+    return found
+
+
+def partition_trouble(options: Options, look: Look, earlier: Sequence[Step] = (), vpod: str = "") -> str:
+    """What is wrong with declared partitions that no step puts right, and the remedy; empty if nothing is.
+
+    Args:
+        options: what the controller should hold.
+        look: of its host.
+        earlier: all steps of the plan there.
+        vpod: whose dedicated controller it is; empty for that of a cluster.
+    """
+    there = (part(look, "controllers") or {}).get(vpod, {})
+    if not _answers(there):
+        return ""
+    params = {kind: options[kind] for kind in map(plural, KINDS) if kind in options}
+    return trouble(declared_by(params), predict(_entities(there), _of_vpod(earlier, vpod)))
+
+
+def needs_decision_point(steps: Sequence[Step], look: Look) -> bool:
+    """Whether only the controller of a cluster can tell where new allocations lie, because it takes no agents."""
+    shared = (part(look, "controllers") or {}).get("", {})
+    by_agents = shared.get("allocates_by_agents", False)
+    return not by_agents and any((step.action, step.kind) == (CREATE, ALLOCATION) for step in steps)
+
+
+def _params(options: Options, settings: Settings, kinds: Iterable[str]) -> dict[str, Any]:
+    """The options of the module vipu_state, as the role gives them."""
+    own = _with_options(settings, options, ("strict_sizes", "any_replica_size"))
+    return {
+        **{kind: options[kind] for kind in kinds if kind in options},
+        "strict_sizes": own["vipu_controller_strict_sizes"],
+        "any_replica_size": own["vipu_controller_any_replica_size"],
+        "key_directory": f"{own['vipu_controller_directory']}/keys",
+    }
+
+
+def _with_options(settings: Settings, options: Options, names: Iterable[str]) -> dict[str, Any]:
+    """The role's variables, as a play gives them to it."""
+    return {**settings, **{f"vipu_controller_{name}": options[name] for name in names if name in options}}
+
+
+def _entity_steps(params: Mapping[str, Any], state: State) -> list[Step]:
+    return plan(declared_by(params), state, policy_of(params))
+
+
+def _dedicated(vpod: str, steps: Iterable[Step]) -> list[Step]:
+    return [DedicatedStep(**vars(step), vpod=vpod) for step in steps]
+
+
+def _of_vpod(steps: Iterable[Step], vpod: str) -> list[Step]:
+    """The steps on what one controller holds; with an empty name all but those of dedicated ones."""
+    return [step for step in steps if vpod_of(step) == vpod]
+
+
+def _service_steps(settings: Settings, service: Service, look: Look) -> list[Step]:
+    resources, seen = service_resources(settings, service.vpod), _seen_resources(look)
+    if service.storage not in seen["paths"]:
+        # They come with the storage.
+        resources = [each for each in resources if not (isinstance(each, Made) and each.name == MAKE_CERTIFICATES)]
+    return resource_steps(resources, seen)
+
+
+def _removed(service: Service, look: Look) -> list[Step]:
+    seen = _seen_resources(look)
+    steps: list[Step] = []
+    if _is_there(service, look):
+        purge = {"purge": {"partitions_of": [service.vpod], "max_deletions": ALL}}
+        steps += _dedicated(service.vpod, _entity_steps(purge, _state(service, look)))
+        steps += resource_steps([Unit(service.unit, enabled=False, state="stopped"), Absent(service.unit_file)], seen)
+    if service.storage in seen["paths"]:
+        steps.append(Step(RUN, TASK, KEEP_STORAGE, f"{service.storage} is there", before={}, after={}))
+    left = (service.directory, service.credentials, service.backup_program)
+    return [*steps, *resource_steps([Absent(path) for path in left], seen)]
+
+
+def _seen_resources(look: Look) -> Mapping[str, Any]:
+    """What is on the host besides what its controllers hold."""
+    found = part(look, "things")
+    if found is None:
+        raise Refused(f"what is on {look['host']} could not be read: {missing(look, 'things')}")
+    return found
+
+
+def _controllers(look: Look) -> Mapping[str, Mapping[str, Any]]:
+    found = part(look, "controllers")
+    if found is None:
+        raise Refused(silence(look))
+    return found
+
+
+def _is_there(service: Service, look: Look) -> bool:
+    """Whether a vPOD has a dedicated controller, which is where it has a unit."""
+    return service.vpod in _controllers(look)
+
+
+def _answers(controller: Mapping[str, Any]) -> bool:
+    """Whether a controller has said what it holds."""
+    return "allocations" in controller
+
+
+def _state(service: Service, look: Look) -> State:
+    """What a controller holds; nothing where it has not been set up yet.
+
+    Raises:
+        Refused: it is there and does not say.
+    """
+    found = _controllers(look).get(service.vpod, {"storage": False})
+    if _answers(found):
+        return _entities(found)
+    if not found["storage"]:
+        return empty_state()
+    if service.vpod:
+        raise Refused(f"{found['message']}; start {service.name} on {look['host']}")
+    raise Refused(silence(look))
+
+
+def _entities(controller: Mapping[str, Any]) -> State:
+    return {kind: controller[plural(kind)] for kind in KINDS}
+
+
+def _check_release(settings: Settings, look: Look) -> None:
+    """There is a program, or an archive with one."""
+    program, archive = settings["vipu_controller_program"], settings["vipu_controller_archive"]
+    if not archive and program not in _seen_resources(look)["paths"]:
+        raise Refused(
+            f"{look['host']} has no {program}; set vipu_controller_archive to the vendor's tarball on the control node "
+            "and vipu_controller_release to its release, or correct vipu_controller_program"
+        )
+    if archive and not settings["vipu_controller_release"]:
+        raise Refused(
+            "vipu_controller_release is missing; set it to the release of vipu_controller_archive, like 1.18.0"
+        )
+
+
+def _check_authentication(service: Service, look: Look) -> None:
+    """A change between secure and insecure must not lock anybody out."""
+    paths, host = _seen_resources(look)["paths"], look["host"]
+    if not service.is_secure and service.credentials in paths:
+        raise Refused(
+            f"The V-IPU controller on {host} is in secure mode ({service.credentials} is there), but pods.yml says "
+            "insecure; declare its mode as secure, or take authentication off by hand"
+        )
+    if not service.is_secure or service.storage not in paths or service.credentials in paths:
+        return
+    there = _controllers(look).get(service.vpod, {"message": f"{service.name} does not run on {host}"})
+    if not _answers(there):
+        raise Refused(
+            f"{there['message']}; whether partitions are active cannot be known, so secure mode is not switched on. If "
+            "the controller is secure already, write its administrator's api-user-id, api-access-key and tls-certs "
+            f"into {service.credentials} (mode 0600)"
+        )
+    if there["partitions"]:
+        raise Refused(
+            f"The V-IPU controller on {host} holds partitions ({', '.join(there['partitions'])}) and is not switched "
+            "to secure mode under them; remove them first, or leave mode out"
+        )

@@ -1,0 +1,124 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a decision means for the plays that follow: which device is in which stage, and who helps there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from .._inventory.hosts import IDLE, canaries_first
+from .._inventory.stages import PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
+from .._pod.devices import POPLAR_SERVER, devices_of
+from .._pod.managed import unmanaged
+from .._pod.model import SERVERS_LAYER, Declaration
+from .decision import Decision, Request
+from .looks import Look, part
+from .tenancy import Tenancy
+
+Member = dict[str, Any]
+
+
+def members(
+    decision: Decision, declaration: Declaration, looks: Mapping[str, Look], request: Request, verifies_all: bool
+) -> list[Member]:
+    """The devices that have something to do: ``host``, the ``groups`` that it joins, and its ``options`` in each stage.
+
+    Where has to be decided again, there are none of the stages after that. A run that leaves layers out verifies
+    nothing: what it does not carry out may still be missing.
+    """
+    names = [stage.name for stage in STAGES]
+    last = names.index(decision.point) if decision.point else len(names)
+    by_host: dict[str, dict[str, Any]] = {}
+    for name in names[: last + 1]:
+        for host, options in decision.plan.options.get(name, {}).items():
+            is_switch = name in (SWITCHES, SWITCHES_DOWN)
+            by_host.setdefault(host, {})[name] = _with_helpers(options, looks) if is_switch else options
+    is_whole = set(PARTS) <= set(request.parts)
+    if decision.tenancy is not None and not decision.point and (is_whole or verifies_all):
+        for host, options in _verified(decision.tenancy, request.hosts if verifies_all else by_host).items():
+            by_host.setdefault(host, {})[VERIFICATION] = options
+    may_be = set(request.hosts)
+    places = {device.name: place for place, device in enumerate(canaries_first(declaration))}
+    return [
+        {"host": host, "groups": [*map(group_of, options), *_state(options, looks.get(host))], "options": options}
+        for host, options in sorted(by_host.items(), key=lambda each: places.get(each[0], len(places)))
+        if host in may_be
+    ]
+
+
+def _state(options: Mapping[str, Any], look: Look | None) -> list[str]:
+    """Whether it is a Poplar server on which nobody has an RDMA connection to lose: the NICs are down."""
+    nics = (part(look, "nics") or {}).get("nics", [])
+    rdma = [each["up"] for each in nics if each["rdma_device"]]
+    return [IDLE] if SERVERS in options and rdma and not any(rdma) else []
+
+
+def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mapping[str, Any]:
+    """A switch with those neighbours alone that can wake IPU-Machines: their RNIC is up."""
+    wakers = {
+        name: waker for name, waker in switch.get("wakers", {}).items() if _is_up(looks.get(name), waker["interface"])
+    }
+    return {**switch, "wakers": wakers}
+
+
+def _is_up(look: Look | None, interface: str) -> bool:
+    links: Mapping[str, Any] = (part(look, "links") or {}).get("links", {})
+    return bool(links.get(interface, {}).get("up"))
+
+
+def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
+    """The Poplar servers that show whether everything works in the pods in which something changes."""
+    devices, only_read = devices_of(tenancy.declaration), unmanaged(tenancy.declaration)
+    pods = {devices[host].pod for host in changing if host in devices and devices[host].pod}
+    of_controllers = {
+        pod
+        for cluster in tenancy.declaration.clusters.values()
+        if tenancy.declaration.controllers[cluster.controller].host_name in changing
+        for pod in cluster.pods
+    }
+    return {
+        name: {"interface": options["interfaces"][0]["name"], **{key: options[key] for key in ("peers", "partitions")}}
+        for name, options in tenancy.wanted["poplar_servers"].items()
+        if devices[name].kind == POPLAR_SERVER
+        and devices[name].pod in pods | of_controllers
+        and name not in only_read[SERVERS_LAYER]
+    }
+
+
+def helpers(found: Sequence[Member], kept: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """The devices that a run contacts besides those with steps, or for more than their steps, each with what ``for``.
+
+    Args:
+        found: the members of the stages.
+        kept: host to the pods whose locks it keeps.
+    """
+    wakes = [
+        {"device": waker, "for": f"wakes IPU-Machines on {each['host']}"}
+        for each in found
+        for stage in (SWITCHES_DOWN, SWITCHES)
+        for waker in each["options"].get(stage, {}).get("wakers", {})
+    ]
+    return [
+        *({"device": host, "for": f"keeps the locks of {', '.join(pods)}"} for host, pods in kept.items()),
+        *wakes,
+        *({"device": each["host"], "for": "verifies"} for each in found if VERIFICATION in each["options"]),
+    ]
+
+
+def changing(found: Sequence[Member]) -> list[str]:
+    """The devices that a run changes, without those that only verify."""
+    return [each["host"] for each in found if set(each["options"]) - {VERIFICATION}]
+
+
+def verifying(found: Sequence[Member]) -> bool:
+    """Whether a run shows in the end that what it has changed works."""
+    return any(VERIFICATION in each["options"] for each in found)
+
+
+def by_stage(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Mapping[str, Any]]]]:
+    """Stage to device to its steps there."""
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for step in steps:
+        found.setdefault(step["stage"], {}).setdefault(step["device"], []).append(step)
+    return found

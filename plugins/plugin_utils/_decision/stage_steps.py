@@ -1,0 +1,196 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of every device, stage by stage; each is planned on what those before it will have made. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step, diff_of
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER
+
+from .._inventory import stages
+from .._inventory.stages import STAGES, Stage
+from .compared import compared
+from .controller_steps import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
+from .looks import Look, answered
+from .server_steps import server_steps
+from .switch_steps import switch_steps
+from .tenancy import Tenancy
+from .vpod_steps import vpod_steps
+
+Options = Mapping[str, Any]
+Recorded = dict[str, Any]
+Targets = dict[str, Any]
+
+# What stands before an option in the name of the role's variable for it; the role vpod has them in another form.
+PREFIXES = {stages.SWITCH: "tor_switch_", stages.SERVER: "poplar_server_", stages.CONTROLLER: "vipu_controller_"}
+
+
+@dataclass
+class Plan:
+    """The steps, and what came up on the way.
+
+    Args:
+        steps: in their order, as in a plan document, each with its ``stage``.
+        options: stage to device to what it should be; devices without a step are missing.
+        refusals: why a device cannot be what it should, each with ``device`` and ``message``.
+        compared: device to kind to the names that were compared.
+        made: device and stage to the steps there.
+    """
+
+    steps: list[Recorded] = field(default_factory=list)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    refusals: list[dict[str, str]] = field(default_factory=list)
+    compared: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    made: dict[tuple[str, str], list[Step]] = field(default_factory=dict)
+
+    def before(self, device: str, *names: str) -> list[Step]:
+        """The steps of a device in earlier stages."""
+        return [step for name in names for step in self.made.get((device, name), ())]
+
+
+def plan_of(tenancy: Tenancy, looks: Mapping[str, Look], may_change: Callable[[str, Stage], bool]) -> Plan:
+    """All stages.
+
+    Args:
+        tenancy: what every device should be.
+        looks: host to its look.
+        may_change: whether the run may carry out a stage on a device.
+    """
+    plan = Plan()
+    for stage in STAGES:
+        for device, options in targets_of(stage, tenancy).items():
+            look = looks.get(device)
+            if look is not None and answered(look) and may_change(device, stage):
+                _add(plan, stage, device, options, look, looks)
+    return plan
+
+
+def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
+    """Device to what it should be in a stage."""
+    teardown, bring_up = tenancy.teardown, tenancy.bring_up
+    controllers = teardown["vipu_controllers"]
+    servers = {name: options for name, options in bring_up["poplar_servers"].items() if name not in tenancy.converged}
+    targets: dict[str, Targets] = {
+        stages.VPODS_DOWN: teardown["poplar_servers"],
+        stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
+        stages.TENANTS_DOWN: _some(controllers, ("users", "partitions")),
+        stages.SERVERS_DOWN: teardown["poplar_servers"],
+        stages.SWITCHES_DOWN: teardown["tor_switches"],
+        stages.ALLOCATIONS_DOWN: _some(controllers, ("allocations",)),
+        stages.CONTROLLERS: bring_up["vipu_controllers"],
+        stages.SWITCHES: {**bring_up["tor_switches"], **bring_up["management_switches"]},
+        stages.SERVERS: servers,
+        stages.TENANTS: {host: _tenants_of(options) for host, options in bring_up["vipu_controllers"].items()},
+        stages.DEDICATED: {host: each for host, each in bring_up["dedicated_controllers"].items() if each},
+        stages.VPODS: servers,
+    }
+    return targets[stage.name]
+
+
+def _tenants_of(controller: Options) -> Options:
+    """What a controller should be, without what another stage makes."""
+    others = ("agents", "clusters", "allocations")
+    return {name: value for name, value in controller.items() if name not in others}
+
+
+def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
+    """What of these kinds goes on controllers, where anything does."""
+    return {
+        host: {"admin_port": entities["admin_port"], **{kind: entities[kind] for kind in kinds}}
+        for host, entities in controllers.items()
+        if any(entities[kind] for kind in kinds)
+    }
+
+
+def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> None:
+    options = _as_told(stage, options, look)
+    try:
+        steps = _steps(plan, stage, device, options, look, looks)
+    except Refused as error:
+        plan.refusals.append({"device": device, "message": str(error)})
+        return
+    for kind, names in compared(stage, options, look, steps).items():
+        there = plan.compared.setdefault(device, {}).setdefault(kind, [])
+        there += [name for name in names if name not in there]
+    if steps:
+        plan.made[device, stage.name] = steps
+        plan.options.setdefault(stage.name, {})[device] = options
+        plan.steps += [recorded(device, stage, step) for step in steps]
+
+
+def _as_told(stage: Stage, options: Any, look: Look) -> Any:
+    """What the command line says of a role's variable goes before what a play would give to the role."""
+    prefix, settings = PREFIXES.get(stage.layer), look["settings"]
+    if prefix is None or not isinstance(options, Mapping):
+        return options
+    told = {name for name in options if prefix + name in look.get("told", ()) and prefix + name in settings}
+    return {name: settings[prefix + name] if name in told else value for name, value in options.items()}
+
+
+def _steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> list[Step]:
+    settings = look["settings"]
+    if stage.layer == stages.SWITCH:
+        return switch_steps(options, settings, look, plan.before(device, stages.SWITCHES_DOWN))
+    if stage.layer == stages.SERVER:
+        return server_steps(options, settings, look, plan.before(device, stages.SERVERS_DOWN))
+    if stage.layer == stages.VPOD:
+        return _vpod_steps(plan, device, options, look, looks)
+    return _controller_steps(plan, stage, device, options, look)
+
+
+def _controller_steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look) -> list[Step]:
+    settings = look["settings"]
+    earlier = plan.before(device, stages.TENANTS_DOWN, stages.ALLOCATIONS_DOWN, stages.CONTROLLERS)
+    if stage.name == stages.CONTROLLERS:
+        return controller_steps(options, settings, look, earlier)
+    if stage.name == stages.DEDICATED_DOWN:
+        removed = removed_steps(options["removed"], settings, look)
+        return [*removed, *emptied_steps(options["emptied"], settings, look)]
+    if stage.name == stages.DEDICATED:
+        return dedicated_steps(options, settings, look, plan.before(device, stages.DEDICATED_DOWN, stages.CONTROLLERS))
+    return tenant_steps(options, settings, look, earlier)
+
+
+def _vpod_steps(plan: Plan, device: str, options: Options, look: Look, looks: Mapping[str, Look]) -> list[Step]:
+    client = options["vipu"] or {}
+    there = _on_controller(plan, client)
+    return vpod_steps(
+        options,
+        look["settings"],
+        look,
+        looks.get(client.get("controller", "")),
+        plan.before(device, stages.VPODS_DOWN),
+        new_key=any((step.action, step.kind, step.name) == (CREATE, USER, client.get("user")) for step in there),
+        controller_earlier=there,
+    )
+
+
+def _on_controller(plan: Plan, client: Options) -> list[Step]:
+    """What the plan does on the host of a client's controller, without what other controllers there hold."""
+    steps = plan.before(client.get("controller", ""), *(stage.name for stage in STAGES))
+    vpod = client.get("dedicated") or ""
+    return [step for step in steps if step.kind not in KINDS or vpod_of(step) == vpod]
+
+
+def recorded(device: str, stage: Stage, step: Step) -> Recorded:
+    """A step as in a plan document."""
+    differing = diff_of([step])
+    return {
+        "device": device,
+        "layer": stage.layer,
+        "action": step.action,
+        "kind": step.kind,
+        "name": step.name,
+        "from": differing["before"].get(step.kind, {}).get(step.name),
+        "to": differing["after"].get(step.kind, {}).get(step.name),
+        "reason": step.reason,
+        "risk": step.risk,
+        "observed": step.before,
+        "stage": stage.name,
+        "phase": STAGES.index(stage),
+    }

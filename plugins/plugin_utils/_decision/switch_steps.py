@@ -1,0 +1,90 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a switch, and its cabling, from its look: what tor_switch in check mode and tor_info would say. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.module_utils._tor.cabling import cabling, declare_cables
+from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks, refuse_useless_timer
+from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
+from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import observed_from
+from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUMENT_SPEC, CHANGES
+from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
+from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
+from ansible_collections.ipu.pod.plugins.module_utils._tor.surroundings import refuse_busy
+
+from .looks import Look, Part, missing, part
+from .module_options import typed
+
+Options = Mapping[str, Any]
+
+NAMES = ("vlans", "ports", "qos", "state", "scope", "canary", "confirm_within", "checks")
+STATE = {**ARGUMENT_SPEC["state"], "choices": CHANGES}
+OPTIONS = {"type": "dict", "options": {**{name: ARGUMENT_SPEC[name] for name in NAMES}, "state": STATE}}
+
+
+def switch_steps(options: Options, settings: Options, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
+    """What makes a switch as declared.
+
+    Args:
+        options: what pods.yml makes of it: ``vlans``, ``ports``, and perhaps ``qos`` and ``canary``.
+        settings: the variables of the role tor_switch for it.
+        look: what was read of it.
+        earlier: the steps that are carried out there before.
+
+    Raises:
+        Refused: it cannot be made so, somebody else is changing it, or what has to be known of it could not be read.
+    """
+    wanted = typed(OPTIONS, _options(options, settings), "tor_switch")
+    declared = declare(
+        wanted["vlans"], wanted["ports"], wanted["qos"], wanted["state"], wanted["scope"], wanted["canary"]
+    )
+    refuse_useless_timer(wanted["confirm_within"], Checks(**wanted["checks"]))
+    steps = plan(declared, _running_config(look).after(earlier))
+    if steps:
+        refuse_busy(_read(look, "sessions")["busy"])
+    return steps
+
+
+def _options(options: Options, settings: Options) -> dict[str, Any]:
+    """The options of tor_switch, as the role tor_switch gives them."""
+    return {
+        "vlans": options["vlans"],
+        "ports": options["ports"],
+        "qos": options.get("qos") or None,
+        "canary": options.get("canary", []),
+        "state": settings["tor_switch_state"],
+        "scope": settings["tor_switch_scope"] or None,
+        "checks": settings["tor_switch_checks"],
+        "confirm_within": settings["tor_switch_confirm_within"],
+    }
+
+
+def cabling_of(look: Look, cables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Which device is on which port: ``cabling`` and ``table`` as tor_info returns them.
+
+    Args:
+        look: what was read of the switch.
+        cables: as its option ``cables``.
+
+    Raises:
+        Refused: what the switch sees could not be read.
+    """
+    seen = observed_from(_read(look, "info"))
+    return cabling(declare_cables(cables), seen, _running_config(look).ports)
+
+
+def _running_config(look: Look) -> RunningConfig:
+    return parse(_read(look, "running_config")["text"])
+
+
+def _read(look: Look, name: str) -> Part:
+    found = part(look, name)
+    if found is None:
+        raise Refused(missing(look, name))
+    return found

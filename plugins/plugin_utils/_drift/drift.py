@@ -1,0 +1,114 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Declared against actual, as a report: what drifted, what is ignored and why, what could not be looked at. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._reports.markdown import markdown_of, text_of
+from .._reports.table import steps_of, wrapped
+from .._reports.wording import counted
+from .ignore_rules import EXPIRED, UNUSED, USED, Rule, divide
+
+Report = dict[str, Any]
+
+SAME, DRIFT, COULD_NOT_LOOK = "same", "drift", "could not look"
+EXIT_CODES = {SAME: 0, COULD_NOT_LOOK: 1, DRIFT: 2}
+
+
+def drift_report(
+    plan: Mapping[str, Any], looked_at: Mapping[str, Mapping[str, Sequence[str]]], rules: Sequence[Rule], today: str
+) -> Report:
+    """The report: a plan document whose steps are the drift that counts, and what is said of it.
+
+    Args:
+        plan: the plan document of a dry run.
+        looked_at: device to kind to the names of all that was compared.
+        rules: of the variable ``drift_ignore``.
+        today: as 2026-11-21.
+
+    Returns:
+        The plan with ``verdict`` and its ``exit_code``, ``steps`` without what is ignored, ``ignored``, ``rules`` with
+        their ``state`` (used, unused, expired) and ``looked_at``. Where something could not be looked at, that is the
+        verdict, whatever has drifted besides.
+    """
+    steps, ignored, states = divide(rules, plan["steps"], today)
+    verdict = COULD_NOT_LOOK if plan["unseen"] else DRIFT if steps else SAME
+    return {
+        **{key: plan[key] for key in ("schema", "made", "by", "pods")},
+        "verdict": verdict,
+        "exit_code": EXIT_CODES[verdict],
+        "steps": steps,
+        "ignored": ignored,
+        "rules": states,
+        "unseen": plan["unseen"],
+        "not_ours": plan["not_ours"],
+        "looked_at": {
+            device: {kind: list(names) for kind, names in kinds.items()} for device, kinds in looked_at.items()
+        },
+        "fingerprint": plan["fingerprint"],
+    }
+
+
+def drift_summary(report: Mapping[str, Any]) -> str:
+    """One sentence: how much was looked at, and what came of it."""
+    things = sum(len(names) for kinds in report["looked_at"].values() for names in kinds.values())
+    devices = len(report["looked_at"])
+    seen = f"{counted(things, 'thing')} on {counted(devices, 'device')} looked at"
+    drifted = {(step["device"], step["kind"], step["name"]) for step in report["steps"]}
+    outcome = f"{len(drifted)} not as declared" if drifted else "all as declared"
+    ignored = f", {len(report['ignored'])} ignored" if report["ignored"] else ""
+    unseen = {each["device"] for each in report["unseen"]}
+    missing = f"; {counted(len(unseen), 'device')} could not be looked at" if unseen else ""
+    return f"{seen}: {outcome}{ignored}{missing}."
+
+
+def drift_table(report: Mapping[str, Any]) -> list[str]:
+    """The report in the terminal, none of its lines longer than 100 columns."""
+    asides = [
+        *(f"{each['device']}: could not be looked at: {each['message']}" for each in report["unseen"]),
+        *(
+            f"ignored: {each['device']} {each['kind']} {each['name']} ({each['reason']}), until {each['until']}: "
+            f"{each['ignored_because']}"
+            for each in report["ignored"]
+        ),
+        *map(_rule_text, _remarkable(report["rules"])),
+        *(f"not ours: {each['device']} {each['kind']} {each['name']}, {each['owner']}" for each in report["not_ours"]),
+    ]
+    lines = [line for text in asides for line in wrapped(text, "", "  ")]
+    return [*steps_of(report["steps"]), *lines, *wrapped(drift_summary(report))]
+
+
+def drift_markdown(report: Mapping[str, Any]) -> str:
+    """The report as Markdown."""
+    parts = []
+    if report["ignored"]:
+        parts.append("### Ignored")
+        parts.append(
+            "\n".join(
+                f"- {text_of(each['device'])} {text_of(each['kind'])} **{text_of(each['name'])}**: "
+                f"{text_of(each['reason'])}. Until {each['until']}: {text_of(each['ignored_because'])}"
+                for each in report["ignored"]
+            )
+        )
+    remarkable = _remarkable(report["rules"])
+    if remarkable:
+        parts.append("### Rules to look at")
+        parts.append("\n".join(f"- {text_of(_rule_text(rule))}" for rule in remarkable))
+    whole = markdown_of(report, drift_summary(report))
+    return "\n".join([whole, *(f"{part}\n" for part in parts)]) if parts else whole
+
+
+def _remarkable(rules: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    return [rule for rule in rules if rule["state"] != USED]
+
+
+def _rule_text(rule: Mapping[str, str]) -> str:
+    what = f"{rule['device']} {rule['kind']} {rule['name']}"
+    said = {
+        EXPIRED: f"has expired on {rule['until']} and ignores no longer; correct the pod, or give it a new day",
+        UNUSED: "matches no drift; remove it",
+    }
+    return f"rule for {what} ({rule['reason']}) {said[rule['state']]}"

@@ -1,0 +1,246 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the role vipu_controller writes to a host: a release of V-IPU, and a service for each controller. Pure.
+
+A vPOD's dedicated controller is a service of its own, and all that it has carries the vPOD's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+from .resources import Directory, File, Link, Made, Resource, Unit
+
+# The variables of the role, by name.
+Settings = Mapping[str, Any]
+
+PROGRAMS = ("vipu", "vipu-admin", "vipu-server")
+
+COPY_ARCHIVE = "Copy the release's archive"
+INSTALL_RELEASE = "Install the release"
+INITIALISE_STORAGE = "Initialise the storage"
+MAKE_CERTIFICATES = "Make the TLS certificates"
+KEEP_CREDENTIALS = "Keep the administrator's credentials"
+
+MANAGED = "#\n# Ansible managed\n#"
+
+
+@dataclass(frozen=True)
+class Service:
+    """One V-IPU controller on a host: how it is started, and where it has what.
+
+    Args:
+        vpod: the vPOD whose dedicated controller it is; empty for that of a cluster.
+        directory: its working directory, with certificates and users' access keys.
+        storage: its storage file.
+        backup_directory: where copies of the storage are.
+        is_secure: whether it authenticates its users.
+        user_port: TCP port of the user end-point.
+        admin_port: TCP port of the admin end-point.
+        metrics_port: TCP port of its metrics; 0 for the program's own.
+        interfaces: where it listens for agents that announce themselves.
+    """
+
+    vpod: str
+    directory: str
+    storage: str
+    backup_directory: str
+    is_secure: bool
+    user_port: int
+    admin_port: int
+    metrics_port: int = 0
+    interfaces: tuple[str, ...] = ()
+
+    @property
+    def _suffix(self) -> str:
+        return f"-{self.vpod}" if self.vpod else ""
+
+    @property
+    def name(self) -> str:
+        """The service, without the kind of unit that it is."""
+        return f"vipu-server{self._suffix}"
+
+    @property
+    def unit(self) -> str:
+        """The systemd unit."""
+        return f"{self.name}.service"
+
+    @property
+    def unit_file(self) -> str:
+        """Where the unit is."""
+        return f"/etc/systemd/system/{self.unit}"
+
+    @property
+    def backup_program(self) -> str:
+        """The program that copies the storage."""
+        return f"/usr/local/sbin/vipu-backup{self._suffix}"
+
+    @property
+    def credentials(self) -> str:
+        """The administrator's configuration of vipu-admin."""
+        return f"/etc/vipu/vipu-admin{self._suffix}.hcl"
+
+    @property
+    def certificates(self) -> str:
+        """Where vipu-server puts them: below the directory it runs in."""
+        return f"{self.directory}/vipu-certs"
+
+
+def service_of(settings: Settings) -> Service:
+    """The controller of a cluster."""
+    return Service(
+        vpod="",
+        directory=settings["vipu_controller_directory"],
+        storage=settings["vipu_controller_storage"],
+        backup_directory=settings["vipu_controller_backup_directory"],
+        is_secure=settings["vipu_controller_mode"] == "secure",
+        user_port=settings["vipu_controller_user_port"],
+        admin_port=settings["vipu_controller_admin_port"],
+        interfaces=tuple(settings["vipu_controller_autodiscovery_interfaces"]),
+    )
+
+
+def dedicated_service(settings: Settings, vpod: str) -> Service:
+    """The dedicated controller of a vPOD, as ``vipu_controller_dedicated`` has it.
+
+    One that is not in there, because it goes, has the places of one that is.
+    """
+    own: Settings = next((each for each in settings["vipu_controller_dedicated"] if each["name"] == vpod), {})
+    directory = f"{settings['vipu_controller_dedicated_parent']}/vipu-server-{vpod}"
+    return Service(
+        vpod=vpod,
+        directory=directory,
+        storage=f"{directory}/vipu-server.json",
+        backup_directory=f"{directory}/backups",
+        is_secure=own.get("mode") == "secure",
+        user_port=own.get("user_port", 0),
+        admin_port=own.get("admin_port", 0),
+        metrics_port=own.get("metrics_port", 0),
+    )
+
+
+def vipu_controller_resources(settings: Settings, vpod: str = "") -> list[Resource]:
+    """What the role writes for the controller of a cluster, or the dedicated one of a vPOD, in its order."""
+    return [*release_resources(settings), *service_resources(settings, vpod)]
+
+
+def release_resources(settings: Settings) -> list[Resource]:
+    """A release of V-IPU from the vendor's archive, beside others; nothing without an archive."""
+    if not settings["vipu_controller_archive"]:
+        return []
+    program, links = settings["vipu_controller_program"], settings["vipu_controller_program_links"]
+    folder = program.rpartition("/")[0]
+    return [
+        Made(COPY_ARCHIVE, program),
+        Made(INSTALL_RELEASE, program),
+        *(Link(f"{links}/{name}", f"{folder}/{name}") for name in PROGRAMS),
+    ]
+
+
+def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
+    """One controller's service: its storage, which is made once, what copies that, and the unit."""
+    service = dedicated_service(settings, vpod) if vpod else service_of(settings)
+    program = settings["vipu_controller_program"]
+    return [
+        Directory(service.directory, mode="0700"),
+        Made(INITIALISE_STORAGE, service.storage),
+        *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
+        File(service.backup_program, _backup_program(service, settings["vipu_controller_backups_kept"]), mode="0755"),
+        File(service.unit_file, _unit_file(service, settings)),
+        Unit(service.unit, restarted_by=(service.unit_file, program)),
+        *([Made(KEEP_CREDENTIALS, service.credentials)] if service.is_secure else []),
+    ]
+
+
+def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[str, list[str]]:
+    """What a look has to read beside :func:`vipu_controller_resources`: options of host_look, by name.
+
+    Args:
+        settings: the variables of the role.
+        vpods: those that have, should have or may have had a dedicated controller here.
+    """
+    shared, services = service_of(settings), [dedicated_service(settings, vpod) for vpod in vpods]
+    own = [path for service in services for path in _paths(service)]
+    return {
+        "paths": [settings["vipu_controller_program"], *_paths(shared), f"{shared.directory}/keys/*.key", *own],
+        "texts": [path for service in services for path in (service.backup_program, service.unit_file)],
+        "units": [service.unit for service in services],
+    }
+
+
+def _paths(service: Service) -> tuple[str, ...]:
+    return (
+        service.directory,
+        service.storage,
+        f"{service.certificates}/server",
+        service.backup_program,
+        service.unit_file,
+        service.credentials,
+    )
+
+
+def _backup_program(service: Service, kept: int) -> str:
+    return f"""\
+#!/bin/sh
+{MANAGED}
+# Keeps a copy of the V-IPU controller's storage, unless the newest copy is the same. Prints the name of a new copy.
+# Only the newest {kept} copies stay, and the one that is named as argument.
+set -eu
+umask 077
+storage={quote(service.storage)}
+directory={quote(service.backup_directory)}
+
+test -e "$storage" || exit 0
+mkdir -p "$directory"
+cd "$directory"
+newest=$(find . -name '*.json' | sort | tail -n 1)
+if [ -z "$newest" ] || ! cmp -s "$storage" "$newest"; then
+    name=$(date -u +%Y%m%dT%H%M%S.%NZ).json
+    cp "$storage" "$name.new"
+    mv "$name.new" "$name"
+    echo "$name"
+fi
+find . -name '*.json' ! -name "${{1:-}}" | sort -r | tail -n +{kept + 1} | xargs -r rm
+"""
+
+
+def _unit_file(service: Service, settings: Settings) -> str:
+    whose = f" of vPOD {service.vpod}" if service.vpod else ""
+    # The first start may print the administrator's access key.
+    log = f"""\
+# The first start may print the administrator's access key, and the journal is no place for it.
+UMask=0077
+StandardOutput=append:{service.directory}/vipu-server.log
+"""
+    return f"""\
+{MANAGED}
+[Unit]
+Description=V-IPU controller{whose}
+# Not network-online.target: a host whose RDMA NICs are its only required links would wait for minutes.
+After=network.target
+
+[Service]
+WorkingDirectory={service.directory}
+ExecStartPre=-{service.backup_program}
+ExecStart={" ".join(_command(service, settings))}
+Restart=on-failure
+{log if service.is_secure else ""}
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def _command(service: Service, settings: Settings) -> list[str]:
+    """The command that runs a controller."""
+    words = [settings["vipu_controller_program"], "--storage", service.storage]
+    words += ["--user-port", str(service.user_port), "--admin-port", str(service.admin_port)]
+    if service.is_secure:
+        words += ["--secure", "--default-user-id", settings["vipu_controller_default_user"]]
+    if service.metrics_port:
+        words += [settings["vipu_controller_exporter_option"], str(service.metrics_port)]
+    if service.interfaces:
+        words += ["--autodiscovery-listen-interfaces", ",".join(service.interfaces)]
+    return words

@@ -1,0 +1,111 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the role vpod writes to a Poplar server besides IPUoF settings: the V-IPU client, the containers' file. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .resources import SECRET, Absent, Directory, File, Resource
+
+# By this the client's configuration is known again when the server has no vPOD any more.
+HEADER = "# The collection ipu.pod writes this file."
+CLIENT = "/etc/vipu/vipu-cli.hcl"
+CERTIFICATES = "/etc/vipu/certs"
+CONTAINERS_DIRECTORY = "/etc/ipu.pod"
+CONTAINERS = f"{CONTAINERS_DIRECTORY}/containers.env"
+_NAMES = ("ca.crt", "tls.crt", "tls.key")
+_CERTIFICATES_THERE = tuple(f"{CERTIFICATES}/{name}" for name in _NAMES)
+
+Settings = Mapping[str, Any]
+
+
+def vpod_resources(settings: Settings, is_ours: bool = True) -> list[Resource]:
+    """Everything in its order.
+
+    Args:
+        settings: the role's variables by their names.
+        is_ours: whether a client's configuration that is there begins with :data:`HEADER`; that of somebody else stays.
+    """
+    return [*_client(settings, is_ours), *_containers(settings["vpod_containers"])]
+
+
+def looked_by_vpod(settings: Settings, is_server: bool, is_controller: bool) -> dict[str, list[str]]:
+    """The options of host_look for all that may have to be compared, whichever vPOD a server has.
+
+    Args:
+        settings: the role's variables for the host.
+        is_server: whether it is a Poplar server.
+        is_controller: whether it is the host of V-IPU controllers, of which it does not matter which.
+    """
+    asked: dict[str, list[str]] = {"paths": [], "texts": [], "secrets": []}
+    if is_server:
+        files = [*_CERTIFICATES_THERE, CLIENT]
+        asked["paths"] += ["/etc/vipu", CERTIFICATES, *files, CONTAINERS_DIRECTORY, CONTAINERS]
+        asked["texts"] += [CLIENT, CONTAINERS]
+        asked["secrets"] += files
+    if is_controller:
+        dedicated = f"{settings['vpod_dedicated_parent']}/vipu-server-*"
+        for directory in (settings["vpod_controller_directory"], dedicated):
+            asked["secrets"] += [*_certificates_of(directory), f"{directory}/keys/*.key"]
+    return asked
+
+
+def _client(settings: Settings, is_ours: bool) -> list[Resource]:
+    client = settings["vpod_vipu"]
+    if not client:
+        # The configuration is the last, because it says that all of them are ours.
+        return [Absent(path) for path in (*_CERTIFICATES_THERE, CLIENT)] if is_ours else []
+    if not client.get("user"):
+        return [Directory("/etc/vipu"), File(CLIENT, _client_text(client))]
+    directory = settings["vpod_controller_directory"]
+    if client.get("dedicated"):
+        directory = f"{settings['vpod_dedicated_parent']}/vipu-server-{client['dedicated']}"
+    sources = zip(_CERTIFICATES_THERE, _certificates_of(directory), strict=True)
+    return [
+        Directory("/etc/vipu"),
+        Directory(CERTIFICATES),
+        *(_secret_file(path, None, source, settings) for path, source in sources),
+        _secret_file(CLIENT, _client_text(client), f"{directory}/keys/{client['user']}.key", settings),
+    ]
+
+
+def _secret_file(path: str, content: str | None, source: str, settings: Settings) -> File:
+    owner, group = settings["vpod_owner"], settings["vpod_group"]
+    return File(path, content, owner, group, "0600", is_secret=True, source=source)
+
+
+def _certificates_of(directory: str) -> list[str]:
+    """Where a controller that runs in ``directory`` has what its clients need."""
+    return [f"{directory}/vipu-certs/client/{name}" for name in _NAMES]
+
+
+def _client_text(client: Mapping[str, Any]) -> str:
+    """The client's configuration, with :data:`SECRET` in the place of the user's access key."""
+    lines = [HEADER, f'api-host="{client["api_host"]}"', f'api-port="{client["api_port"]}"']
+    if client.get("user"):
+        lines += [f'api-user-id="{client["user"]}"', f'api-access-key="{SECRET}"', f'tls-certs="{CERTIFICATES}"']
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _containers(network: Mapping[str, str]) -> list[Resource]:
+    if not network:
+        return [Absent(CONTAINERS)]
+    return [Directory(CONTAINERS_DIRECTORY), File(CONTAINERS, _containers_text(network))]
+
+
+def _containers_text(network: Mapping[str, str]) -> str:
+    return f"""{HEADER}
+# How containers get RNIC addresses of their own, once for each container engine (as root):
+#   . {CONTAINERS}
+#   docker network create --driver macvlan --opt parent=$INTERFACE --subnet $SUBNET --ip-range $RANGE $NETWORK
+#   docker run $RUN_OPTIONS IMAGE
+# podman takes the same words.
+NETWORK={network["network"]}
+INTERFACE={network["interface"]}
+SUBNET={network["subnet"]}
+RANGE={network["range"]}
+RUN_OPTIONS="--network $NETWORK --ulimit memlock=-1:-1 --cap-add IPC_LOCK --ipc host --device /dev/infiniband \
+--volume /etc/ipuof.conf.d:/etc/ipuof.conf.d:ro"
+"""

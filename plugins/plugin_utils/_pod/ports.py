@@ -1,0 +1,60 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which port of a pod's ToR switch is for what: by the port map, the devices' overrides, and what the owner says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of_pod, ports_of
+from .model import Pod
+from .rack_plan import LAST_PORT, LAST_UPLINK, canonical_port, port_names
+from .switches import RNIC_OF_MACHINE, RNIC_OF_SERVER, SPARE, UPLINK, SwitchPort
+
+FRONT_PANEL = tuple(port_names(1, LAST_PORT))
+UPLINKS = frozenset(port_names(1, LAST_UPLINK))
+ROLE_OF_KIND = {IPU_MACHINE: RNIC_OF_MACHINE, POPLAR_SERVER: RNIC_OF_SERVER}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One port of the ToR.
+
+    Attributes:
+        name: in full, for example ``Ethernet9/1``.
+        role: what it is for; None where neither the port map nor the owner says so.
+        said: what the owner says of it by name; empty where nothing is said.
+        device: whose RNIC is cabled to it, if any.
+        rnic: which of the device's RNIC ports, 1 or 2; 0 without a device.
+    """
+
+    name: str
+    role: str | None
+    said: SwitchPort | None
+    device: Device | None = None
+    rnic: int = 0
+
+
+def places_of(pod: Pod) -> dict[str, Place]:
+    """Every front panel port of the pod's ToR by name, and what the owner declares beside them."""
+    said = {canonical_port(port.name): port for port in pod.tor.ports}
+    cabled = {
+        port: (device, number) for device in devices_of_pod(pod) for number, port in enumerate(ports_of(device), 1)
+    }
+    places = {}
+    for name in dict.fromkeys([*FRONT_PANEL, *cabled, *said]):
+        if name in cabled:
+            device, number = cabled[name]
+            places[name] = Place(name, ROLE_OF_KIND[device.kind], said.get(name), device, number)
+        else:
+            places[name] = Place(name, _role(name, said.get(name)), said.get(name))
+    return places
+
+
+def _role(name: str, said: SwitchPort | None) -> str | None:
+    if said and said.role:
+        return said.role
+    if name in UPLINKS:
+        return UPLINK
+    # What the owner names is in use.
+    return None if said else SPARE

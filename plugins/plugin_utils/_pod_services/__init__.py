@@ -1,0 +1,6 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""DHCP, time and syslog for a pod: the configurations that the role pod_services writes. Pure.
+
+A file for each service: ``dnsmasq``, ``chrony``, ``rsyslog``.
+"""

@@ -1,0 +1,8 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people read of a plan and of a run. Pure.
+
+Begin with ``plan_document``: the plan with its numbered steps, their risk, and whose work they are about (``impact``).
+``table`` shows it in a terminal, ``markdown`` on a merge request. ``run_report`` and ``step_lines`` are the lines of a
+run. What all of them spell alike is in ``wording``.
+"""

@@ -1,0 +1,8 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files that Slurm and its hooks get for a vPOD, and how they go with what a site has already.
+
+Begin with ``plan``: from what was read of a site to the files of the role slurm, or why not. ``settings`` is what the
+hooks are told of the vPOD, ``included`` what slurm.conf includes, ``gres`` and ``lua`` count IPUs, ``program`` builds
+the one file that Slurm runs.
+"""

@@ -1,0 +1,227 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run takes away before it builds anything up: vPODs that are to go, and what others leave behind. Pure.
+
+It is the desired state without these vPODs, applied to their devices in the reverse of the order in which they came
+up: IPUoF, partitions, users, NICs, switch ports, and the allocation last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import changed_fields, reason_for
+
+from .._desired.desired import desired
+from .._desired.tenant_vlans import vlan_name, without_former_vlans
+from .._placement.placement import Placement
+from .._pod.model import ABSENT, Declaration
+from .changes import KEEP, REMOVE, VpodChange, without
+from .scope import Desired, Options, of_devices, users_of
+
+# Controller host to what it holds, as vipu_info returns it: allocations, users and partitions.
+Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
+Entities = dict[str, Any]
+KINDS = ("agents", "clusters", "allocations", "users", "partitions")
+
+
+def teardown(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    placement: Placement,
+    wanted: Desired,
+    held: Held,
+    seen: Mapping[str, Mapping[str, Any]],
+) -> Desired:
+    """What the devices concerned, and only they, should be before the vPODs come up.
+
+    Args:
+        declaration: what is wanted.
+        changes: what becomes of the vPODs that the run is about.
+        placement: where all of them are to lie.
+        wanted: the desired state in the end.
+        held: what the controllers hold now; those that were not read are missing.
+        seen: switch to what tor_info has returned; likewise.
+
+    Returns:
+        ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
+        ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
+        ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are.
+    """
+    down = [change for change in changes.values() if change.goes_down]
+    gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
+    servers = {server for vpod in gone for server in vpod.poplar_servers}
+    rest = _at_rest(declaration, changes, placement, seen) if down else wanted
+    switches = of_devices(declaration, rest["tor_switches"], {*servers, *_leaving(down)})
+    names = {vlan_name(vpod) for vpod in gone}
+    for switch, options in switches.items():
+        options["vlans"] += [
+            vlan
+            for vlan in rest["tor_switches"][switch]["vlans"]
+            if vlan.get("state") == ABSENT and vlan["name"] in names
+        ]
+        # Nobody can wake a machine in the VLAN in which it rests, so it may be silent there.
+        options["wakers"] = {}
+        ports = {port["name"] for port in options["ports"]}
+        options["cables"] = [cable for cable in options["cables"] if cable["port"] in ports]
+    return {
+        "tor_switches": switches,
+        "poplar_servers": {name: rest["poplar_servers"][name] for name in servers},
+        "vipu_controllers": {
+            host: entities
+            for host in wanted["vipu_controllers"]
+            for entities in [_entities(declaration, host, down, wanted, held.get(host, {}))]
+            if any(entities[kind] for kind in ("users", "partitions", "allocations", "removed", "emptied"))
+        },
+    }
+
+
+def regranted(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The users of a controller who are there with other allocations than they are to have, with those they have.
+
+    V-IPU cannot change that: they are made again, with another access key.
+    """
+    users = held.get("users") or {}
+    return {
+        user["name"]: list(users[user["name"]]["allocations"])
+        for user in wanted["users"]
+        if user["name"] in users and sorted(users[user["name"]]["allocations"]) != sorted(user["allocations"])
+    }
+
+
+def reshaped(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The declared partitions of a controller that are there with other fields, with what differs, in words.
+
+    V-IPU cannot change that either: they are made again.
+    """
+    found = {}
+    for partition in wanted["partitions"]:
+        there = (held.get("partitions") or {}).get(partition["name"])
+        if there:
+            changes = changed_fields(there, {field: value for field, value in partition.items() if field in there})
+            if changes:
+                found[partition["name"]] = reason_for(there, changes)
+    return found
+
+
+def dedicated_of(held: Mapping[str, Mapping[str, Any]], vpod: str) -> Mapping[str, Mapping[str, Any]]:
+    """What the dedicated controller of a vPOD holds; nothing where that is not known, or where it has none."""
+    return (held.get("dedicated") or {}).get(vpod) or {}
+
+
+def bring_up(wanted: Desired, torn_down: Desired) -> Desired:
+    """What is left to do after the teardown: the desired state without what has converged on the switches by then."""
+    switches = {
+        name: _not_converged(options, torn_down["tor_switches"].get(name, {}))
+        for name, options in wanted["tor_switches"].items()
+    }
+    return {**wanted, "tor_switches": switches}
+
+
+def converged_servers(wanted: Desired, torn_down: Desired) -> list[str]:
+    """The Poplar servers that need nothing more once they are as the teardown wants them."""
+    return sorted(
+        name for name, options in torn_down["poplar_servers"].items() if wanted["poplar_servers"].get(name) == options
+    )
+
+
+def _not_converged(switch: Options, torn_down: Options) -> Options:
+    """Without the ports that are as they shall be, and the VLANs that are gone; ports may name those that are there."""
+    gone = [vlan for vlan in torn_down.get("vlans", ()) if vlan.get("state") == ABSENT]
+    ports = [port for port in switch["ports"] if port not in torn_down.get("ports", ())]
+    names = {port["name"] for port in ports}
+    return {
+        **switch,
+        "ports": ports,
+        "vlans": [vlan for vlan in switch["vlans"] if vlan not in gone],
+        "canary": [name for name in switch["canary"] if name in names],
+    }
+
+
+def _leaving(down: list[VpodChange]) -> set[str]:
+    return {machine for change in down for machine in change.leaving}
+
+
+def _at_rest(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    placement: Placement,
+    seen: Mapping[str, Mapping[str, Any]],
+) -> Desired:
+    """The desired state with those vPODs alone that stay as they are."""
+    changing = {name: change for name, change in changes.items() if change.kind != KEEP}
+    rest = desired(without(declaration, changing), placement)
+    return {**rest, "tor_switches": without_former_vlans(declaration, rest["tor_switches"], seen)}
+
+
+def _entities(
+    declaration: Declaration,
+    host: str,
+    down: list[VpodChange],
+    wanted: Desired,
+    held: Mapping[str, Mapping[str, Any]],
+) -> Entities:
+    """What goes on one controller: the allocations, everything in them, and their users that pods.yml names.
+
+    Users without an allocation are those of vPODs that are for jobs, and go with them.
+    """
+    vpods = {**declaration.absent, **declaration.vpods}
+    here = [change.vpod for change in down if declaration.controller_of(vpods[change.vpod]).host_name == host]
+    allocations = [name for name in here if name in (held.get("allocations") or {})]
+    other = reshaped(wanted["vipu_controllers"][host], held)
+    partitions = [
+        name
+        for name, each in (held.get("partitions") or {}).items()
+        if name in other or each["allocation"] in allocations
+    ]
+    named = {user for vpod in vpods.values() for user in vpod.users}
+    again = regranted(wanted["vipu_controllers"][host], held)
+    absent = {
+        user
+        for vpod in declaration.absent.values()
+        if declaration.controller_of(vpod).host_name == host
+        for user in vpod.users
+    }
+    left = absent - users_of(declaration, host, declaration.vpods)
+    users = [
+        name
+        for name, each in (held.get("users") or {}).items()
+        if name in again
+        or (name in named and set(each["allocations"]) & set(allocations))
+        or (name in left and not each["allocations"] and not each.get("admin"))
+    ]
+    return {
+        "admin_port": wanted["vipu_controllers"][host]["admin_port"],
+        "allocations": _absent(allocations),
+        "partitions": _absent(partitions),
+        "users": _absent(users),
+        "removed": [name for name in wanted["removed_controllers"].get(host, []) if name in here],
+        "emptied": [
+            {"name": vpod, **{kind: _absent(going.get(kind, [])) for kind in KINDS}}
+            for vpod, going in _emptied(wanted["dedicated_controllers"][host], here, held).items()
+        ],
+    }
+
+
+def _emptied(
+    controllers: list[Options], again: list[str], held: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, list[str]]]:
+    """vPOD to what goes on its dedicated controller, by kind.
+
+    That is everything but its administrators if the vPOD is made again, and else the partitions that are.
+    """
+    found = {}
+    for controller in controllers:
+        vpod, there = controller["name"], dedicated_of(held, controller["name"])
+        if vpod in again:
+            found[vpod] = {
+                kind: [name for name, each in names.items() if not each.get("admin")] for kind, names in there.items()
+            }
+        elif reshaped(controller, there):
+            found[vpod] = {"partitions": list(reshaped(controller, there))}
+    return found
+
+
+def _absent(names: list[str]) -> list[Options]:
+    return [{"name": name, "state": ABSENT} for name in names]

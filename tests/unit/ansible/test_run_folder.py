@@ -1,0 +1,63 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run keeps for its own plays."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from pathlib import Path
+
+import pytest
+from ansible import constants
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+
+
+def test_what_was_written_last_is_read(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    assert folder.read("plan", "document") is None
+    first = folder.write("plan", "document", {"steps": [1]})
+    second = folder.write("plan", "document", {"steps": []})
+    assert first != second
+    assert folder.read("plan", "document") == {"steps": []}
+    assert folder.write("plan", "other", {"steps": []}) == second
+
+
+def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
+    digest = RunFolder(tmp_path).write("plan", "document", {"steps": ["ü"]})
+    content = (tmp_path / "plan" / "document.json").read_bytes()
+    assert digest == f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def test_names_are_those_of_one_kind_also_with_dots(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    assert folder.names("looks") == []
+    for name in ("pod001.example.org", "a", "pod001.example.com"):
+        folder.write("looks", name, {"host": name})
+    folder.write("plan", "document", {})
+    assert folder.names("looks") == ["a", "pod001.example.com", "pod001.example.org"]
+    assert folder.looks() == {name: {"host": name} for name in folder.names("looks")}
+
+
+def test_a_file_that_is_still_being_written_is_not_read(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.write("looks", "a", {"host": "a"})
+    (tmp_path / "looks" / "b.new").write_text("{")
+    assert folder.looks() == {"a": {"host": "a"}}
+
+
+def test_what_has_been_carried_out_is_known_by_stage_and_device(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    assert folder.done() == set()
+    folder.write("done", "switches p-tor", {"stage": "switches", "host": "p-tor"})
+    folder.write("done", "vpods p-poplar1", {"stage": "vpods", "host": "p-poplar1"})
+    assert folder.done() == {("switches", "p-tor"), ("vpods", "p-poplar1")}
+
+
+def test_it_is_in_ansibles_own_folder_for_nobody_else_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path / "of-ansible"))
+    RunFolder().write("looks", "a", {})
+    kept = tmp_path / "of-ansible" / "ipu_pod" / "looks"
+    assert (kept / "a.json").is_file()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700

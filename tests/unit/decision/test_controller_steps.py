@@ -1,0 +1,327 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of V-IPU controllers: their services, what they hold, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps import (
+    controller_steps,
+    dedicated_steps,
+    emptied_steps,
+    held,
+    moved,
+    needs_decision_point,
+    partition_trouble,
+    removed_steps,
+    silence,
+    tenant_steps,
+)
+from tests.controller_looks import HOST, PROGRAM, SETTINGS, in_service, look, on_a_host
+
+SILENT = {"storage": True, "message": "the V-IPU controller at localhost:8091: connection refused"}
+NEW = {**SILENT, "storage": False, "allocates_by_agents": True}
+AGENTS = [f"p-ipum{number}" for number in range(1, 5)]
+
+
+def shared(**more: Any) -> dict[str, Any]:
+    return {
+        "mode": "insecure",
+        "user_port": 8090,
+        "admin_port": 8091,
+        "strict_sizes": False,
+        "any_replica_size": False,
+        **entities("c", "alice"),
+        **more,
+    }
+
+
+def entities(cluster: str, vpod: str, machines: list[str] = AGENTS) -> dict[str, Any]:
+    """What is declared."""
+    return {
+        "agents": [{"name": name, "host": f"10.2.1.{name[-1]}", "port": 8080} for name in machines],
+        "clusters": [{"name": cluster, "agents": machines, "ipu_link_domains": 1}],
+        "allocations": [{"name": vpod, "cluster": cluster, "size": 8, "agents": machines[:2]}],
+        "users": [],
+        "partitions": [{"name": "train", "allocation": vpod, "size": 8}],
+    }
+
+
+def dedicated(vpod: str, machines: list[str], **more: Any) -> dict[str, Any]:
+    ports = {"user_port": 10404, "admin_port": 10405, "metrics_port": 10406}
+    return {"name": vpod, **shared(), **ports, **entities(vpod, vpod, machines), **more}
+
+
+def holding(cluster: str, vpod: str, machines: list[str] = AGENTS, status: str = "ACTIVE") -> dict[str, Any]:
+    """A controller's answer, when it has what is declared."""
+    partition = {"allocation": vpod, "size": 8, "gcds": 1, "reconfigurable": False, "status": status}
+    return {
+        "storage": True,
+        "release": "1.18.0",
+        "agents": {name: {"host": f"10.2.1.{name[-1]}", "port": 8080, "status": "Up"} for name in machines},
+        "clusters": {cluster: {"agents": machines, "topology": "mesh", "ipu_link_domains": 1, "looped": False}},
+        "allocations": {vpod: {"cluster": cluster, "size": 8, "agents": machines[:2]}},
+        "users": {"admin": {"allocations": [], "admin": True}},
+        "partitions": {"train": partition},
+        "allocates_by_agents": True,
+    }
+
+
+def said(steps: list[Step]) -> list[tuple[str, str, str]]:
+    return [(step.action, step.kind, step.name) for step in steps]
+
+
+def refusal(decide: Callable[[], Any]) -> str:
+    with pytest.raises(Refused) as refused:
+        decide()
+    return str(refused.value)
+
+
+def test_a_new_controller_is_written_started_and_filled() -> None:
+    steps = controller_steps(shared(), SETTINGS, look({"": NEW}, on_a_host()))
+    assert said(steps) == [
+        ("create", "file", "/var/lib/vipu"),
+        ("run", "task", "Initialise the storage"),
+        ("create", "file", "/usr/local/sbin/vipu-backup"),
+        ("create", "file", "/etc/systemd/system/vipu-server.service"),
+        ("create", "service", "vipu-server.service"),
+        *(("create", "agent", name) for name in AGENTS),
+        ("create", "cluster", "c"),
+        ("create", "allocation", "alice"),
+    ]
+
+
+def test_the_certificates_of_a_new_secure_controller_come_with_its_storage() -> None:
+    steps = controller_steps(shared(mode="secure"), SETTINGS, look({"": NEW}, on_a_host()))
+    tasks = [step.name for step in steps if step.kind == "task"]
+    assert tasks == ["Initialise the storage", "Keep the administrator's credentials"]
+    empty = {**holding("c", "alice"), "partitions": {}}
+    steps = controller_steps(shared(mode="secure"), SETTINGS, look({"": empty}, in_service()))
+    tasks = [step.name for step in steps if step.kind == "task"]
+    assert tasks == ["Make the TLS certificates", "Keep the administrator's credentials"]
+
+
+def test_what_is_as_declared_has_no_step() -> None:
+    there = look({"": holding("c", "alice")}, in_service())
+    assert controller_steps(shared(), SETTINGS, there) == tenant_steps(shared(), SETTINGS, there) == []
+
+
+def test_the_declaration_counts_and_not_what_is_set_for_the_host() -> None:
+    there = look({"": holding("c", "alice")}, in_service())
+    steps = controller_steps(shared(user_port=9090), SETTINGS, there)
+    assert said(steps) == [
+        ("update", "file", "/etc/systemd/system/vipu-server.service"),
+        ("update", "service", "vipu-server.service"),
+    ]
+
+
+def test_tenants_are_planned_on_what_the_controller_holds_by_then() -> None:
+    there = look({"": NEW}, on_a_host())
+    earlier = controller_steps(shared(), SETTINGS, there)
+    tenants = shared(users=[{"name": "alice", "allocations": ["alice"]}])
+    assert said(tenant_steps(tenants, SETTINGS, there, earlier)) == [
+        ("create", "user", "alice"),
+        ("create", "partition", "train"),
+    ]
+
+
+def test_keys_of_users_who_go_go_with_them() -> None:
+    answer = holding("c", "alice")
+    answer["users"]["alice"] = {"allocations": ["alice"], "admin": False}
+    key = "/var/lib/vipu/keys/alice.key"
+    there = look({"": answer}, {**in_service(), "paths": {**in_service()["paths"], key: {"kind": "file"}}})
+    gone = {"users": [{"name": "alice", "state": "absent"}], "partitions": [{"name": "train", "state": "absent"}]}
+    assert said(tenant_steps(gone, SETTINGS, there)) == [
+        ("remove", "partition", "train"),
+        ("remove", "user", "alice"),
+        ("remove", "file", key),
+    ]
+
+
+def test_rules_about_sizes_are_as_strict_as_declared() -> None:
+    there = look({"": {**holding("c", "alice"), "partitions": {}}}, in_service())
+    odd = [{"name": "train", "allocation": "alice", "size": 8, "gcds": 1, "replicas": 1}]
+    assert "replicas" in refusal(lambda: tenant_steps(shared(partitions=odd), SETTINGS, there))
+    assert tenant_steps(shared(partitions=odd, any_replica_size=True), SETTINGS, there)
+
+
+def test_a_controller_that_is_there_and_silent_is_not_guessed_at() -> None:
+    there = look({"": SILENT}, in_service())
+    why = f"{SILENT['message']}; start vipu-server on {HOST}, or correct the controller in pods.yml"
+    assert refusal(lambda: controller_steps(shared(), SETTINGS, there)) == why
+    assert refusal(lambda: tenant_steps(shared(), SETTINGS, there)) == why
+    assert silence(there) == why
+    assert held(there) is None
+    assert silence(look({"": NEW}, on_a_host())) == ""
+
+
+def test_a_part_that_could_not_be_read_is_a_refusal() -> None:
+    there = look({"": holding("c", "alice")}, {})
+    there["parts"]["things"] = {"message": "no systemctl"}
+    assert refusal(lambda: controller_steps(shared(), SETTINGS, there)) == (
+        f"what is on {HOST} could not be read: no systemctl"
+    )
+    there = look({"message": "no vipu-admin"}, in_service())
+    assert "no vipu-admin; start vipu-server on" in refusal(lambda: tenant_steps(shared(), SETTINGS, there))
+    assert "no vipu-admin; start vipu-server on" in refusal(lambda: removed_steps(["alice"], SETTINGS, there))
+    assert held(there) is None
+
+
+def test_there_is_a_program_or_an_archive_of_a_known_release() -> None:
+    bare = look({"": NEW}, on_a_host(more=[]))
+    assert f"{HOST} has no {PROGRAM}; set" in refusal(lambda: controller_steps(shared(), SETTINGS, bare))
+    archive = {**SETTINGS, "vipu_controller_archive": "/vipu.tar.gz"}
+    assert "release is missing" in refusal(lambda: controller_steps(shared(), archive, bare))
+    archive["vipu_controller_release"] = "1.18.0"
+    steps = controller_steps(shared(), archive, bare)
+    assert [step.name for step in steps][:3] == [
+        "Copy the release's archive",
+        "Install the release",
+        "/usr/local/bin/vipu",
+    ]
+    own = dedicated_steps([dedicated("alice", AGENTS)], archive, bare, steps)
+    assert [step.name for step in own][:1] == ["/var/lib/vipu-server-alice"]
+
+
+def test_nobody_is_locked_out_by_a_change_of_mode() -> None:
+    credentials = {"/etc/vipu/vipu-admin.hcl": {"kind": "file"}}
+    things = in_service()
+    secure = {**things, "paths": {**things["paths"], **credentials}}
+    there = holding("c", "alice")
+    assert "but pods.yml says insecure" in refusal(
+        lambda: controller_steps(shared(), SETTINGS, look({"": there}, secure))
+    )
+    wanted = shared(mode="secure")
+    assert "holds partitions (train) and is not switched" in refusal(
+        lambda: controller_steps(wanted, SETTINGS, look({"": there}, things))
+    )
+    assert "refused; whether partitions are active cannot be known" in refusal(
+        lambda: controller_steps(wanted, SETTINGS, look({"": SILENT}, things))
+    )
+    assert controller_steps(wanted, SETTINGS, look({"": there}, secure))
+
+
+def test_dedicated_controllers_are_told_apart() -> None:
+    options = [dedicated("alice", AGENTS[:2]), dedicated("bob", AGENTS[2:], admin_port=10409)]
+    services = {**SETTINGS, "vipu_controller_dedicated": options}
+    bobs = holding("bob", "bob", AGENTS[2:])
+    there = look({"": holding("c", "alice"), "bob": bobs}, in_service(services, "bob"))
+    steps = dedicated_steps(options, SETTINGS, there)
+    assert [(step.kind, step.name) for step in steps] == [
+        ("file", "/var/lib/vipu-server-alice"),
+        ("task", "Initialise the storage"),
+        ("file", "/usr/local/sbin/vipu-backup-alice"),
+        ("file", "/etc/systemd/system/vipu-server-alice.service"),
+        ("service", "vipu-server-alice.service"),
+        *(("agent", name) for name in AGENTS[:2]),
+        ("cluster", "alice"),
+        ("allocation", "alice"),
+        ("partition", "train"),
+    ]
+    assert dedicated_steps([], SETTINGS, look({}, {})) == []
+
+
+def test_one_that_is_emptied_is_filled_again_and_its_neighbour_left_alone() -> None:
+    options = [dedicated("alice", AGENTS[1:3]), dedicated("bob", AGENTS[:2])]
+    services = {**SETTINGS, "vipu_controller_dedicated": options}
+    controllers = {"": NEW, "alice": holding("alice", "alice", AGENTS[:2]), "bob": holding("bob", "bob", AGENTS[:2])}
+    there = look(controllers, in_service(services, "alice", "bob"))
+    assert "cluster alice: agents is" in refusal(lambda: dedicated_steps(options, SETTINGS, there))
+    names = {
+        "agents": AGENTS[:2],
+        "clusters": ["alice"],
+        "allocations": ["alice"],
+        "users": [],
+        "partitions": ["train"],
+    }
+    absent = {kind: [{"name": name, "state": "absent"} for name in found] for kind, found in names.items()}
+    nobody = {"name": "carol", **absent}
+    emptied = emptied_steps([{"name": "alice", **absent}, nobody], SETTINGS, there)
+    assert [(step.action, step.kind) for step in emptied] == [
+        ("remove", kind) for kind in ("partition", "allocation", "cluster", "agent", "agent")
+    ]
+    again = dedicated_steps(options, SETTINGS, there, emptied)
+    assert said(again) == [
+        *(("create", "agent", name) for name in AGENTS[1:3]),
+        ("create", "cluster", "alice"),
+        ("create", "allocation", "alice"),
+        ("create", "partition", "train"),
+    ]
+
+
+def test_one_that_goes_leaves_its_storage_alone() -> None:
+    options = [dedicated("alice", AGENTS)]
+    services = {**SETTINGS, "vipu_controller_dedicated": options}
+    answer = holding("alice", "alice")
+    answer["partitions"]["of-a-tenant"] = dict(answer["partitions"]["train"], size=1)
+    there = look({"": NEW, "alice": answer}, in_service(services, "alice"))
+    steps = removed_steps(["alice", "carol"], SETTINGS, there)
+    assert said(steps) == [
+        ("remove", "partition", "of-a-tenant"),
+        ("remove", "partition", "train"),
+        ("update", "service", "vipu-server-alice.service"),
+        ("remove", "file", "/etc/systemd/system/vipu-server-alice.service"),
+        ("run", "task", "Keep the storage"),
+        ("remove", "file", "/var/lib/vipu-server-alice"),
+        ("remove", "file", "/usr/local/sbin/vipu-backup-alice"),
+    ]
+    silent = look({"": NEW, "alice": SILENT}, in_service(services, "alice"))
+    assert refusal(lambda: removed_steps(["alice"], SETTINGS, silent)).endswith(f"start vipu-server-alice on {HOST}")
+
+
+def test_a_removal_that_broke_off_is_completed() -> None:
+    services = {**SETTINGS, "vipu_controller_dedicated": [dedicated("alice", AGENTS)]}
+    things = in_service(services, "alice")
+    del things["paths"]["/etc/systemd/system/vipu-server-alice.service"]
+    steps = removed_steps(["alice"], SETTINGS, look({"": NEW}, things))
+    assert [step.name for step in steps] == [
+        "Keep the storage",
+        "/var/lib/vipu-server-alice",
+        "/usr/local/sbin/vipu-backup-alice",
+    ]
+
+
+def test_what_is_held_is_known_of_all_controllers_or_said_to_be_unknown() -> None:
+    there = look({"": holding("c", "alice"), "bob": holding("bob", "bob"), "eve": SILENT}, {})
+    found = held(there)
+    assert found is not None
+    assert found.keys() == {"allocations", "users", "partitions", "dedicated"}
+    assert list(found["partitions"]) == ["train"]
+    assert list(found["dedicated"]["bob"]) == ["agents", "clusters", "allocations", "users", "partitions"]
+    assert found["dedicated"]["eve"] is None
+    nothing = {"allocations": {}, "users": {}, "partitions": {}, "dedicated": {}}
+    assert held(look({"": NEW}, {})) == nothing
+    assert held(look({"": NEW}, {}), is_managed=False) is None
+
+
+def test_users_and_partitions_do_not_move_between_controllers() -> None:
+    there = look({"": holding("c", "alice"), "bob": holding("bob", "bob")}, {})
+    assert moved(["alice"], ["bob"], there) == []
+    (why,) = moved([], ["alice", "bob"], there)
+    assert why.startswith("vPOD alice shall have a dedicated controller, and has partitions on the shared one of")
+    (why,) = moved(["bob"], [], there)
+    assert why.startswith(f"vPOD bob shall be on the shared controller of {HOST}, and has a dedicated one there")
+
+
+def test_a_partition_in_error_is_told_unless_it_goes() -> None:
+    there = look({"": holding("c", "alice", status="ERROR")}, in_service())
+    assert "partition train is in ERROR" in partition_trouble(shared(), there)
+    again = [{"name": "train", "state": "absent"}]
+    removal = tenant_steps({"partitions": again}, SETTINGS, there)
+    assert partition_trouble(shared(), there, removal) == ""
+    assert partition_trouble(shared(), look({"": SILENT}, {})) == ""
+
+
+def test_a_controller_that_takes_no_agents_has_to_be_asked_where_an_allocation_lies() -> None:
+    for by_agents in (True, False):
+        new = {**NEW, "allocates_by_agents": by_agents}
+        there = look({"": new}, on_a_host())
+        steps = controller_steps(shared(), SETTINGS, there)
+        assert needs_decision_point(steps, there) == (not by_agents)
+        assert not needs_decision_point(steps[:-1], there)

@@ -1,0 +1,90 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run says of itself: a line for each stage and device, and one at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import (
+    done_steps,
+    report_lines,
+    stage_lines,
+    with_done,
+)
+from tests.unit.reports.reviewed_pod import plan, step
+
+PORT, VLAN = step(1, "p-tor", "port", "Et1"), step(2, "p-tor", "vlan", "101")
+NIC = step(3, "p-poplar1", "interface", "rnic0")
+STAGES = {"switches": {"p-tor": [PORT, VLAN]}, "servers": {"p-poplar1": [NIC]}}
+ALL = {("switches", "p-tor"), ("servers", "p-poplar1")}
+READING: dict[str, Any] = {
+    "looked_at": ["p-tor", "p-poplar1", "ctrl"],
+    "notes": [],
+    "left_out": [],
+    "degraded": [],
+    "verified": True,
+    "stages": STAGES,
+}
+LOOKED = "3 devices looked at in 4 s"
+
+
+def lines(done: Any = frozenset(ALL), is_foretold: bool = False, **reading: Any) -> list[str]:
+    return report_lines(plan(PORT, VLAN, NIC), {**READING, **reading}, done, 4, is_foretold)
+
+
+def test_a_device_has_a_line_in_a_stage_in_which_it_does_something() -> None:
+    (line,) = stage_lines(STAGES, "switches", "p-tor")
+    assert line.startswith("p-tor: Et1 ")
+    assert stage_lines(STAGES, "switches", "p-poplar1") == stage_lines(STAGES, "vpods", "p-tor") == []
+
+
+@pytest.mark.parametrize(
+    ("done", "reading", "last"),
+    [
+        (ALL, {}, f"3 steps on 2 devices done and verified; {LOOKED}"),
+        (ALL, {"verified": False}, f"3 steps on 2 devices done; {LOOKED}"),
+        (
+            {("switches", "p-tor")},
+            {},
+            f"only 2 steps on 1 device done, of 3; run again without --tags and --skip-tags; {LOOKED}",
+        ),
+        (set(), {"stages": {}}, f"nothing changed; {LOOKED}"),
+        (set(), {"stages": {}, "looked_at": ["p-tor"]}, "nothing changed; 1 device looked at in 4 s"),
+    ],
+)
+def test_the_last_line_says_what_was_done(done: Any, reading: Any, last: str) -> None:
+    assert lines(done, **reading) == [last]
+
+
+def test_what_is_only_foretold_is_shown_as_the_plan() -> None:
+    found = lines(set(), is_foretold=True)
+    assert found[-1] == f"nothing was changed; {LOOKED}"
+    assert any("update port Et1" in line for line in found)
+    assert lines(set(), is_foretold=True, stages={}) == [f"nothing changed; {LOOKED}"]
+
+
+@pytest.mark.parametrize("is_foretold", [False, True])
+def test_what_else_is_known_stands_before_the_last_line(is_foretold: bool) -> None:
+    asides = {"notes": ["p-tor: a note"], "left_out": ["Left out by --limit: x"], "degraded": ["p-ipum7 is excluded"]}
+    assert lines(is_foretold=is_foretold, **asides)[-4:-1] == [
+        "p-tor: a note",
+        "Left out by --limit: x",
+        "degraded: p-ipum7 is excluded",
+    ]
+
+
+def test_what_was_done_is_known_by_stage_and_device() -> None:
+    assert done_steps(STAGES, ALL) == [PORT, VLAN, NIC]
+    assert done_steps(STAGES, {("servers", "p-poplar1"), ("servers", "p-tor")}) == [NIC]
+    assert done_steps(STAGES, set()) == []
+
+
+def test_a_plan_that_is_made_again_on_the_way_remembers_what_is_done() -> None:
+    again = {"servers": {"p-poplar1": [NIC]}}
+    found = with_done(again, {**STAGES, "vpods": {"p-poplar1": [NIC]}}, {("switches", "p-tor")})
+    assert found == STAGES
+    assert again == {"servers": {"p-poplar1": [NIC]}}
+    assert with_done(again, {}, {("switches", "p-tor")}) == again
