@@ -21,6 +21,7 @@ extends_documentation_fragment:
   - ipu.pod._vipu.admin
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.partitions
+  - ipu.pod._vipu_entities.sizes
 attributes:
   check_mode:
     support: full

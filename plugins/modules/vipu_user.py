@@ -20,6 +20,7 @@ extends_documentation_fragment:
   - ipu.pod._vipu.admin
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.users
+  - ipu.pod._vipu_entities.keys
 attributes:
   check_mode:
     support: full

@@ -11,7 +11,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED, KINDS
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
 from tests.contract.in_process_controller import InProcess
 from tests.property.vipu_declarations import POLICIES, Declared, check_order, check_untouched, declarations
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 
 from .._plan.converge import DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
-from .dialect import ADMIN, COMMANDS, SHAPES
+from .dialect import ADMIN, COMMANDS
 from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
 from .spelling import create_arguments, read_discovered, read_entity, read_partition_status, read_refusal
 
@@ -68,7 +68,7 @@ class Controller:
         return tuple(
             command.entity
             for command in COMMANDS
-            if command.verb == "list" and command.entity in SHAPES and self._end_point in command.programs
+            if command.verb == "list" and command.entity in KINDS and self._end_point in command.programs
         )
 
     def read(self, kinds: Sequence[str] = KINDS) -> State:

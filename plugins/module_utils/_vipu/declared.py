@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any, Mapping, Sequence
 
 from .._plan.steps import Fields, State
-from .entities import ALLOCATION, CREATION_ONLY, KINDS, PARTITION, USER, plural
+from .entities import ALLOCATION, KINDS, PARTITION, USER, plural
+from .fields import CREATION_ONLY
 from .rules import Rules, doubles
 
 # Kind to entities, each with ``name``, ``state`` (``present`` or ``absent``) and its fields.

@@ -9,7 +9,8 @@ from typing import Dict, Iterator, Mapping, Tuple
 from .._plan.converge import Refused
 from .._plan.steps import CREATE, State, Step, changed_fields, predict, reason_for
 from .declared import Declared, Policy, Purge, creation_only, double_findings, readable, unwanted, wanted
-from .entities import ACTIVE, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, same
+from .entities import ACTIVE, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER
+from .fields import in_same_order
 from .relations import relation_findings
 from .removals import Dependents, blocked, removal_steps
 from .rules import entity_findings
@@ -94,7 +95,7 @@ def _differing(declared: State, actual: State) -> Reasons:
         for name, fields in declared[kind].items():
             there = actual[kind].get(name)
             if there is not None:
-                changes = changed_fields(there, same(kind, there, readable(kind, fields)))
+                changes = changed_fields(there, in_same_order(kind, there, readable(kind, fields)))
                 if changes:
                     found[kind, name] = reason_for(there, changes)
     return found

@@ -11,7 +11,8 @@ from collections import defaultdict
 from typing import Any, Iterator, Mapping
 
 from .._plan.steps import Fields, State
-from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, plural, referred
+from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, plural
+from .fields import referred
 from .sizes import IPUS_PER_MACHINE
 
 Created = Mapping[str, Mapping[str, Fields]]

@@ -8,7 +8,8 @@ from collections import defaultdict
 from typing import Iterator, Mapping, Tuple
 
 from .._plan.steps import DESTRUCTIVE, REMOVE, TENANT_OUTAGE, State, Step
-from .entities import KINDS, PARTITION, referred
+from .entities import KINDS, PARTITION
+from .fields import referred
 
 # Kind and name.
 Entity = Tuple[str, str]
