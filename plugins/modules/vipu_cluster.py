@@ -43,37 +43,16 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-before:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: success
-after:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: success
-plan:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: success
+before: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
+after: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
+plan: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: success}
 unmanaged:
   description: Names of the clusters that are there and not declared. They are never touched.
   type: dict
   returned: success
-done:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: failure
-failed_step:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: failure
-not_tried:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: failure
+done: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
+failed_step: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: failure}
+not_tried: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
 """
 
 from ansible.module_utils.basic import AnsibleModule

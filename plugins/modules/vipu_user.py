@@ -41,19 +41,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-before:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: success
-after:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: success
-plan:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: success
+before: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
+after: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
+plan: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: success}
 unmanaged:
   description: Names of the users that are there and not declared. They are never touched.
   type: dict
@@ -62,20 +52,9 @@ access_keys:
   description: As M(ipu.pod.vipu_state) returns it.
   type: dict
   returned: where O(return_keys) is set and users were created
-done:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: failure
-failed_step:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: failure
-not_tried:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: failure
+done: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
+failed_step: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: failure}
+not_tried: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -8,7 +8,7 @@ from hypothesis import event, given, reject, settings
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, predict
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS

@@ -5,13 +5,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping, Union
 
+from .access import Credentials
 from .cli import Controller
-from .client import Client
-from .credentials import Credentials
 from .dialect import ADMIN, USERS
 from .process import run_program
+
+if TYPE_CHECKING:
+    from .user_service import UserService
+
+# A controller through a program or through gRPC: both have the same methods to read it and to change partitions.
+Client = Union[Controller, "UserService"]
 
 # How long a command or an operation of the controller may take, in seconds, where nothing else is said.
 WAIT_TIMEOUT = 120

@@ -14,7 +14,7 @@ from typing import Any, Sequence
 from .._plan.converge import DeviceError, Outcome, Refused, converge, one_by_one
 from .._plan.module import run
 from .._plan.steps import CREATE, State, Step
-from .access_keys import AccessKeys
+from .access import AccessKeys
 from .connection import controller_of
 from .declared import Declared, Policy, relevant_kinds, unmanaged, wanted
 from .entities import ALLOCATION, PARTITION, USER
