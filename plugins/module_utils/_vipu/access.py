@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who asks a V-IPU controller in secure mode, and where the access keys of new users go, which are shown once."""
+"""Credentials for a V-IPU controller in secure mode, and the places for access keys of new users, shown only once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Credentials:
 
     Args:
         user_id: the user's id.
-        access_key: told once, when the user was created.
+        access_key: shown once, when the user was created.
         tls_certs: directory with the client's TLS certificates (:data:`.dialect.TLS_FILES`).
     """
 

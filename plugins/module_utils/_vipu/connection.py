@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # A controller through a program or through gRPC: both have the same methods to read it and to change partitions.
 Client = Union[Controller, "UserService"]
 
-# How long a command or an operation of the controller may take, in seconds, where nothing else is said.
+# How long a command or an operation of the controller may take, in seconds, by default.
 WAIT_TIMEOUT = 120
 
 # End-point to its program and its default port.
@@ -48,7 +48,7 @@ READ_OPTIONS: dict[str, dict[str, Any]] = dict(
 
 
 def credentials_of(params: Mapping[str, Any]) -> Credentials:
-    """Who asks, by a module's options."""
+    """The credentials in a module's options."""
     return Credentials(params["api_user_id"] or "", params["api_access_key"] or "", params["tls_certs"] or "")
 
 

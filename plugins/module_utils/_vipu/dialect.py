@@ -48,11 +48,7 @@ COMMANDS = (
     Command("create", PARTITION, DOCUMENTED, (*create_flags(PARTITION), Flag("--cluster", SEEN)), programs=BOTH),
     Command("list", PARTITION, DOCUMENTED, (Flag("--allocation", SEEN, "1.17.0"),), programs=BOTH),
     Command(
-        "get",
-        PARTITION,
-        DOCUMENTED,
-        (Flag("--gcd", DOCUMENTED), Flag("--ipuof-configs", DOCUMENTED)),
-        programs=BOTH,
+        "get", PARTITION, DOCUMENTED, (Flag("--gcd", DOCUMENTED), Flag("--ipuof-configs", DOCUMENTED)), programs=BOTH
     ),
     Command("remove", PARTITION, SEEN, (Flag("--force", SEEN),), programs=BOTH),
     Command("reset", PARTITION, SEEN, (Flag("--relocatable", ASSUMED),), programs=BOTH),

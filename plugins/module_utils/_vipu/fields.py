@@ -77,7 +77,7 @@ class Field:
     Args:
         name: its name in options, results and messages to people.
         type: one of the types above.
-        doc: what the documentation says of the option; empty for a field that cannot be declared.
+        doc: the documentation of the option; empty for a field that cannot be declared.
         needed: an entity that is declared present has to say it.
         default: the option's default.
         words: the words that it can have, and their names in JSON and API. An unknown name is shown as it is.
@@ -86,7 +86,7 @@ class Field:
         missing: the value where the JSON has no such place; None means that it has to be there.
         request: its place in a CreatePartitionRequest of the published API, ``a.b``.
         refers: the kind of entity that it names.
-        ordered: whether the order of a list says something.
+        ordered: whether the order of a list matters.
     """
 
     name: str
@@ -104,16 +104,16 @@ class Field:
 
     @property
     def creation_only(self) -> bool:
-        """Whether the controller takes it at creation and never shows it again, so that it is not compared."""
+        """True if the controller takes it at creation and never shows it again, so that it is not compared."""
         return bool(self.doc) and not self.shown
 
     @property
     def computed(self) -> bool:
-        """Whether the controller decides it where nothing is declared: known after apply."""
+        """True if the controller decides it where nothing is declared: known after apply."""
         return not self.creation_only and not self.needed and self.default is None
 
 
-# What the documentation says of a list of entities.
+# The documentation of each list of entities.
 ABOUT = {
     AGENT: "V-IPU agents, one per IPU-Machine.",
     CLUSTER: "Clusters of agents.",
@@ -334,7 +334,7 @@ def create_flags(kind: str) -> tuple[Flag, ...]:
 
 
 def referred(kind: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What an entity refers to: field, kind and name."""
+    """Field, kind and name of everything that an entity refers to."""
     for field in FIELDS[kind]:
         if field.refers:
             value = fields.get(field.name) or []
@@ -343,7 +343,7 @@ def referred(kind: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str, s
 
 
 def in_same_order(kind: str, there: Fields, wanted: Fields) -> Fields:
-    """The wanted fields, with lists whose order says nothing in the order that they have there."""
+    """The wanted fields, with lists whose order does not matter in the order that they have there."""
     found = dict(wanted)
     for field in FIELDS[kind]:
         declared, held = wanted.get(field.name), there.get(field.name)

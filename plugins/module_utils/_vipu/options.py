@@ -117,7 +117,7 @@ def options_of(kinds: Sequence[str]) -> Spec:
 
 
 def declared_by(params: Mapping[str, Any]) -> Declared:
-    """What a module's options declare; what is left out has its default, whoever asks."""
+    """The entities in a module's options; options that are left out have their defaults."""
     return {
         kind: [_with_defaults(ENTITY_OPTIONS[kind]["options"], entity) for entity in params.get(plural(kind), [])]
         for kind in KINDS
@@ -125,7 +125,7 @@ def declared_by(params: Mapping[str, Any]) -> Declared:
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
-    """What a module's options allow; what is left out has its default, whoever asks."""
+    """The policy in a module's options; options that are left out have their defaults."""
     return Policy(
         rules=Rules(bool(params.get("strict_sizes")), bool(params.get("any_replica_size"))),
         purge=_purge(_with_defaults(PURGE_OPTION["options"], params.get("purge", {}))),

@@ -55,7 +55,7 @@ def plan(declared: Declared, actual: State, policy: Policy = Policy()) -> list[S
 
 
 def trouble(declared: Declared, state: State) -> str:
-    """What is wrong with declared partitions that are there, and the remedy; empty if nothing is."""
+    """The problems of declared partitions that exist, with their remedies; empty if there are none."""
     found = []
     for name in wanted(declared)[PARTITION]:
         fields = state[PARTITION].get(name, {})
@@ -89,7 +89,7 @@ def _in_cluster_order(declared: State, actual: State) -> State:
 
 
 def _differing(declared: State, actual: State) -> Reasons:
-    """What is there with other fields than declared."""
+    """Entities that exist with other fields than declared."""
     found: Reasons = {}
     for kind in KINDS:
         for name, fields in declared[kind].items():

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an installed V-IPU program says of itself, against what :mod:`.dialect` knows. Pure.
+"""Comparison of an installed V-IPU program's help with :mod:`.dialect`. Pure.
 
 The questions are asked elsewhere; here are the questions and what the answers mean.
 """

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How entities have to fit together: references, sharing, room, IPU-Link domains. Pure.
+"""The rules between entities: references, sharing, room, IPU-Link domains. Pure.
 
 Only what is about to be created is judged; the rest of the state is somebody else's business.
 """

@@ -1,8 +1,8 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one entity may look like, whatever else there is: names, sizes, limits. Pure.
+"""The rules for one entity by itself: names, sizes, limits. Pure.
 
-How entities fit together is in :mod:`.relations`. Alignment is the controller's business.
+The rules between entities are in :mod:`.relations`. Alignment is the controller's business.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
 
 @dataclass(frozen=True)
 class Rules:
-    """How strictly sizes are taken.
+    """The strictness of the rules for sizes.
 
     Args:
         strict_sizes: follow the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
@@ -47,7 +47,7 @@ def doubles(names: Sequence[str]) -> list[str]:
 
 
 def sync_findings(reconfigurable: bool, sync_type: str | None) -> Iterator[tuple[str, str]]:
-    """What no V-IPU controller would accept: field and a sentence that says what would be right."""
+    """Field and sentence for a sync type that no V-IPU controller would accept."""
     if reconfigurable and sync_type not in (None, C2_COMPATIBLE):
         yield (
             "sync_type",

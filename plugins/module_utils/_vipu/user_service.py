@@ -107,7 +107,7 @@ class UserService:
         return self._understood("GetPartitionStatus", lambda: read_partition_status(reply["status"]))
 
     def ipuof_configuration(self, name: str, gcd: int) -> dict[str, Any]:
-        """What Poplar needs to know of one GCD of a partition: ``devices`` and ``attributes``."""
+        """The IPUoF configuration of one GCD of a partition: ``devices`` and ``attributes``."""
         reply = self._call("GetPartitionIpuofConfig", {"partition_id": name, "gcd_id": {"id": gcd}})
         return self._understood("GetPartitionIpuofConfig", lambda: dict(reply["ipuof_config"]["gcd_configs"][0]))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +27,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
     in_same_order,
     referred,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import ENTITY_OPTIONS
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import ENTITY_OPTIONS, options_of
 from ansible_collections.ipu.pod.plugins.modules import vipu_state
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "vipu_controller" / "meta" / "argument_specs.yml"
 
 
 def test_what_the_controller_decides_where_nothing_is_declared() -> None:
@@ -91,3 +94,15 @@ def test_references() -> None:
 def test_the_order_of_some_lists_says_nothing(kind: str, field: str, same: bool) -> None:
     there, wanted = {field: ["a", "b"]}, {field: ["b", "a"]}
     assert (in_same_order(kind, there, wanted) == there) == same
+
+
+@pytest.mark.parametrize("entry_point", ["main", "tenants"])
+def test_the_role_takes_entities_as_the_module_does(entry_point: str) -> None:
+    documented = yaml.safe_load(ROLE.read_text(encoding="utf-8"))["argument_specs"][entry_point]["options"]
+    spec = {name: option for kind in KINDS for name, option in options_of([kind]).items() if name not in options_of([])}
+    taken = {name: documented[role] for name in spec if (role := f"vipu_controller_{name}") in documented}
+    assert {plural(kind) for kind in (ALLOCATION, USER, PARTITION)} <= taken.keys()
+    for name, option in taken.items():
+        assert f"as the option C({name}) of M(ipu.pod.vipu_state)" in option["description"].replace("As", "as")
+        for fact in ("type", "elements", "default"):
+            assert option.get(fact) == spec[name].get(fact), (name, fact)
