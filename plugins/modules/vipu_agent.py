@@ -20,13 +20,6 @@ extends_documentation_fragment:
   - ipu.pod._vipu.admin
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.agents
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
 seealso:
   - module: ipu.pod.vipu_state
 """

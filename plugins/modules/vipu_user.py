@@ -21,13 +21,6 @@ extends_documentation_fragment:
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.users
   - ipu.pod._vipu_entities.keys
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
 seealso:
   - module: ipu.pod.vipu_state
 """
