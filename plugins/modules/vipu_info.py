@@ -126,8 +126,8 @@ users:
   returned: from the admin end-point
 partitions:
   description:
-    - Partition name to its allocation, size in IPUs, GCDs, replicas, routing, gateway routing, sync type, whether it
-      is reconfigurable, and status.
+    - Partition name to its status and its fields, as the option C(partitions) of M(ipu.pod.vipu_state), without those
+      that count at creation only.
   type: dict
   returned: success
 partition_status:
