@@ -27,6 +27,8 @@ COUNT, MACHINES = "count", "machines"
 # Declared as a switch; commands and JSON have the word "looped".
 LOOPED = "looped"
 
+C2_COMPATIBLE = "c2-compatible"
+
 # The words of options and flags, and the names that the JSON and the published API have for them.
 ENUMS = {
     "routing": {
@@ -38,8 +40,8 @@ ENUMS = {
     # "default": none in particular.
     "gw_routing": {"default": "GRT_UNDEFINED", "ring": "GRT_RING", "swring": "GRT_SWRING"},
     "sync_type": {
-        # Assumed: which of the published names the documented word c2-compatible stands for.
-        "c2-compatible": "ST_GS2_DEFAULT",
+        # Assumed: which of the published names this documented word stands for.
+        C2_COMPATIBLE: "ST_GS2_DEFAULT",
         "pod-native-default": "ST_POD_NATIVE_DEFAULT",
         "pod-native-replicated-pipeline": "ST_POD_NATIVE_REPLICATED_PIPELINE",
     },
@@ -58,7 +60,6 @@ ENUMS = {
     },
 }
 ROUTINGS, GW_ROUTINGS, SYNC_TYPES = (tuple(ENUMS[field]) for field in ("routing", "gw_routing", "sync_type"))
-C2_COMPATIBLE = SYNC_TYPES[0]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def _option(field: Field) -> Spec:
     return option
 
 
-def entity_option(kind: str) -> Spec:
+def _entity_option(kind: str) -> Spec:
     """The option for one kind of entity; the needed fields may be left out of absent ones."""
     declarable = [field for field in FIELDS[kind] if field.doc]
     return {
@@ -53,8 +53,11 @@ def entity_option(kind: str) -> Spec:
     }
 
 
+ENTITY_OPTIONS: Spec = {kind: _entity_option(kind) for kind in KINDS}
+
+
 def documentation(kind: str) -> str:
-    """That option as a documentation fragment."""
+    """The option for one kind of entity as a documentation fragment."""
     docs = {
         "name": f"Id of the {kind}.",
         **{field.name: _documented(kind, field) for field in FIELDS[kind]},
@@ -71,8 +74,6 @@ def _documented(kind: str, field: Field) -> str:
     needed = f" Needed unless O({plural(kind)}[].state=absent)." if field.needed else ""
     return f"{field.doc}{needed}{' At creation only, it is not read back.' if field.creation_only else ''}"
 
-
-ENTITY_OPTIONS: Spec = {kind: entity_option(kind) for kind in KINDS}
 
 # Options that go with a kind.
 KIND_OPTIONS: Mapping[str, Spec] = {
