@@ -5,11 +5,21 @@
 
 from __future__ import annotations
 
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import documentation
+
 
 class ModuleDocFragment:
     """The options of :mod:`_vipu.options`: what all of these modules take, and one fragment per kind of entity."""
 
     DOCUMENTATION = r"""
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
 options:
   allow_recreate:
     description:
@@ -44,122 +54,17 @@ options:
     default: {}
 """
 
-    AGENTS = r"""
-options:
-  agents:
-    description: V-IPU agents, one per IPU-Machine.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Id of the agent.
-        type: str
-        required: true
-      host:
-        description: Management address or name of the IPU-Machine's gateway. Needed unless O(agents[].state=absent).
-        type: str
-      port:
-        description: TCP port of the agent.
-        type: int
-        default: 8080
-      state:
-        description: Whether the agent is registered.
-        type: str
-        choices: [present, absent]
-        default: present
-"""
+    # One for each kind of entity, by the table of their fields. The annotation marks them as made, not written, which
+    # ansible-test's yamllint takes plain assignments for.
+    AGENTS: str = documentation(AGENT)
+    CLUSTERS: str = documentation(CLUSTER)
+    ALLOCATIONS: str = documentation(ALLOCATION)
+    USERS: str = documentation(USER)
+    PARTITIONS: str = documentation(PARTITION)
 
-    CLUSTERS = r"""
+    # Where the access keys of new users go.
+    KEYS = r"""
 options:
-  clusters:
-    description: Clusters of agents.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Id of the cluster.
-        type: str
-        required: true
-      agents:
-        description: Its agents in ILD-major order. Needed unless O(clusters[].state=absent).
-        type: list
-        elements: str
-      topology:
-        description: Topology of the IPU-Links. Without it the controller chooses.
-        type: str
-        choices: [mesh, torus]
-      ipu_link_domains:
-        description: Number of IPU-Link domains, in other words racks. Each has at most 16 agents.
-        type: int
-        default: 1
-      looped:
-        description: Whether the GW-Links between the IPU-Link domains form a loop.
-        type: bool
-      state:
-        description: Whether the cluster exists.
-        type: str
-        choices: [present, absent]
-        default: present
-"""
-
-    ALLOCATIONS = r"""
-options:
-  allocations:
-    description: Allocations of whole IPU-Machines.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Id of the allocation.
-        type: str
-        required: true
-      cluster:
-        description: Cluster that it takes its IPU-Machines from. Needed unless O(allocations[].state=absent).
-        type: str
-      size:
-        description: Number of IPUs, 4, 8, 16, 32, 64 or a multiple of 64. Needed unless O(allocations[].state=absent).
-        type: int
-      agents:
-        description:
-          - The agents that it is expected to have, in any order. Where the installed release can, the allocation is
-            made of them. Otherwise the controller picks them by size, and if it picked others, that is reported as a
-            failure.
-        type: list
-        elements: str
-      state:
-        description: Whether the allocation exists.
-        type: str
-        choices: [present, absent]
-        default: present
-"""
-
-    USERS = r"""
-options:
-  users:
-    description:
-      - Users of the controller. Their access keys are shown at creation only, so a user is created only where
-        O(key_directory) or O(return_keys) says where the key goes. Removing a user ends the key.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Id of the user.
-        type: str
-        required: true
-      allocations:
-        description: The allocations that the user may use, in any order.
-        type: list
-        elements: str
-        default: []
-      state:
-        description: Whether the user exists.
-        type: str
-        choices: [present, absent]
-        default: present
   key_directory:
     description:
       - Directory on the host that the module runs on. The access key of each new user goes into a file C(NAME.key) in
@@ -173,73 +78,9 @@ options:
     default: false
 """
 
-    PARTITIONS = r"""
+    # How strictly the sizes of partitions are taken.
+    SIZES = r"""
 options:
-  partitions:
-    description:
-      - Partitions inside allocations. One that exists has to become C(ACTIVE) within O(wait_timeout), otherwise the
-        module fails with the controller's errors.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      name:
-        description: Id of the partition.
-        type: str
-        required: true
-      allocation:
-        description: Allocation that it lies in. Needed unless O(partitions[].state=absent).
-        type: str
-      size:
-        description:
-          - Number of IPUs, 1, 2, 4, 8, 16, 32, 64 or a multiple of 64. Needed unless O(partitions[].state=absent).
-        type: int
-      gcds:
-        description:
-          - Number of graph compile domains (GCDs). Without it the controller makes one. Each has 1, 2, 4, 8, 16, 32 or
-            64 IPUs and lies in one IPU-Link domain.
-        type: int
-      replicas:
-        description:
-          - Number of replicas over all GCDs, with 1, 2 or 4 IPUs each. Without it the controller makes one per GCD, of
-            any size.
-        type: int
-      routing:
-        description: Routing on the IPU-Links. Without it the controller chooses by size and topology.
-        type: str
-        choices: [dnc, swnc, btnc, ringswnc]
-      gw_routing:
-        description:
-          - Routing on the GW-Links. Without it the controller chooses. V(default) expects that it chose none in
-            particular.
-        type: str
-        choices: [default, ring, swring]
-      sync_type:
-        description: How the IPUs synchronise. Without it the controller chooses.
-        type: str
-        choices: [c2-compatible, pod-native-default, pod-native-replicated-pipeline]
-      reconfigurable:
-        description:
-          - Whether several applications may share it. At most 64 IPUs and one GCD, and the sync type is
-            V(c2-compatible).
-        type: bool
-        default: false
-      index:
-        description: Which of the places of its size it takes, counted from 0. At creation only, it is not read back.
-        type: int
-      relocatable:
-        description:
-          - Whether the controller may move it to other IPUs on errors. At creation only, it is not read back.
-        type: bool
-      disable_auto_reset:
-        description:
-          - Whether the controller leaves it alone after errors. At creation only, it is not read back.
-        type: bool
-      state:
-        description: Whether the partition exists.
-        type: str
-        choices: [present, absent]
-        default: present
   strict_sizes:
     description: Follow the vendor's lists of sizes to the letter. They leave out 32 IPUs for partitions and GCDs.
     type: bool

@@ -126,8 +126,8 @@ users:
   returned: from the admin end-point
 partitions:
   description:
-    - Partition name to its allocation, size in IPUs, GCDs, replicas, routing, gateway routing, sync type, whether it
-      is reconfigurable, and status.
+    - Partition name to its status and its fields, as the option C(partitions) of M(ipu.pod.vipu_state), without those
+      that count at creation only.
   type: dict
   returned: success
 partition_status:
@@ -162,8 +162,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Fields
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.client import Client
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import READ_OPTIONS, reader_of
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import READ_OPTIONS, Client, reader_of
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import AGENT, PARTITION, plural
 
 OPTIONS = dict(

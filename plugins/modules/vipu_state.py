@@ -29,14 +29,9 @@ extends_documentation_fragment:
   - ipu.pod._vipu_entities.clusters
   - ipu.pod._vipu_entities.allocations
   - ipu.pod._vipu_entities.users
+  - ipu.pod._vipu_entities.keys
   - ipu.pod._vipu_entities.partitions
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+  - ipu.pod._vipu_entities.sizes
 options:
   purge:
     description:
@@ -105,9 +100,9 @@ before:
 after:
   description:
     - All entities after. In check mode what they would be, without the fields that only the controller can tell.
-    - These are C(status) of agents; C(topology) and C(looped) of clusters, C(agents) of allocations, C(gcds),
-      C(replicas), C(routing), C(gw_routing) and C(sync_type) of partitions, all of these unless declared; C(admin) of
-      users; C(status) and C(errors) of partitions.
+    - These are C(status) and C(version) of agents; C(topology) and C(looped) of clusters, C(agents) of allocations,
+      C(gcds), C(replicas), C(routing), C(gw_routing) and C(sync_type) of partitions, all of these unless declared;
+      C(admin) of users; C(status) and C(errors) of partitions.
   type: dict
   returned: success
 plan:

@@ -20,13 +20,7 @@ extends_documentation_fragment:
   - ipu.pod._vipu.admin
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.users
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+  - ipu.pod._vipu_entities.keys
 seealso:
   - module: ipu.pod.vipu_state
 """
@@ -40,19 +34,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-before:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: success
-after:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: success
-plan:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: success
+before: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
+after: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
+plan: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: success}
 unmanaged:
   description: Names of the users that are there and not declared. They are never touched.
   type: dict
@@ -61,20 +45,9 @@ access_keys:
   description: As M(ipu.pod.vipu_state) returns it.
   type: dict
   returned: where O(return_keys) is set and users were created
-done:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: failure
-failed_step:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: dict
-  returned: failure
-not_tried:
-  description: As M(ipu.pod.vipu_state) returns it.
-  type: list
-  elements: dict
-  returned: failure
+done: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
+failed_step: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: failure}
+not_tried: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
 from tests.loopback import HOST, free_port, started
 
 PROGRAMS = Path(sys.executable).parent

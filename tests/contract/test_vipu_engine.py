@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy, Purge
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from tests.contract.in_process_controller import InProcess

@@ -17,9 +17,9 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, REMOVE, Step
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import user_service
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import Credentials
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.client import Client
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.credentials import Credentials
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import Client
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ADMIN, USERS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, PARTITION
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.user_service import UserService, connect

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of

@@ -8,10 +8,11 @@ from hypothesis import event, given, reject, settings
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, predict
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED, KINDS
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
 from tests.contract.in_process_controller import InProcess
 from tests.property.vipu_declarations import POLICIES, Declared, check_order, check_untouched, declarations
 

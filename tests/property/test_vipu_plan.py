@@ -9,7 +9,8 @@ from hypothesis import event, given, reject, settings
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State, Step, predict
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import CREATION_ONLY, KINDS, empty_state, referred
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, empty_state
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import CREATION_ONLY, referred
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
 from tests.property.vipu_declarations import POLICIES, Declared, check_order, check_untouched, declarations, names
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from tests.contract.in_process_controller import InProcess

@@ -23,7 +23,7 @@ ACTIONS = {
 
 @dataclass(frozen=True)
 class Use:
-    """What is known of the use of partitions.
+    """Use of partitions, as far as it is known.
 
     Args:
         partitions: names of those in use; None for unknown, which counts as in use.

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 
 from .._plan.converge import DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
-from .dialect import ADMIN, COMMANDS, SHAPES
+from .dialect import ADMIN, COMMANDS
 from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
 from .spelling import create_arguments, read_discovered, read_entity, read_partition_status, read_refusal
 
@@ -68,7 +68,7 @@ class Controller:
         return tuple(
             command.entity
             for command in COMMANDS
-            if command.verb == "list" and command.entity in SHAPES and self._end_point in command.programs
+            if command.verb == "list" and command.entity in KINDS and self._end_point in command.programs
         )
 
     def read(self, kinds: Sequence[str] = KINDS) -> State:
@@ -92,7 +92,7 @@ class Controller:
             self._ask(["remove", step.kind, step.name])
 
     def create_user(self, name: str, fields: Fields) -> str:
-        """Create a user. Returns the access key, which is told only now and belongs into no output.
+        """Create a user. Returns the access key, which is shown only now and belongs into no output.
 
         The program also writes ``NAME.vipu-cli.hcl``, with the key, into its working directory.
         """
@@ -100,7 +100,7 @@ class Controller:
         answer = self._ask(words)
         found = ACCESS_KEY.search(answer)
         if found is None:
-            raise DeviceError(f"{self._where}: `{self._said(words)}` succeeded, but its answer has no access key")
+            raise DeviceError(f"{self._where}: `{self._spelled(words)}` succeeded, but its answer has no access key")
         return found[1]
 
     def remove_partition_by_force(self, name: str) -> None:
@@ -112,7 +112,7 @@ class Controller:
         words = ["test", CLUSTER, name]
         code, output, errors = self._run(self._command + words)
         if not output.strip():
-            raise DeviceError(f"{self._where}: `{self._said(words)}` gave no report: {errors.strip() or code}")
+            raise DeviceError(f"{self._where}: `{self._spelled(words)}` gave no report: {errors.strip() or code}")
         return code == 0, output
 
     def reset_partition(self, name: str) -> None:
@@ -120,13 +120,13 @@ class Controller:
         self._ask(["reset", PARTITION, name])
 
     def allocates_by_agents(self) -> bool:
-        """Whether this installation can make an allocation of given agents. Its own help text tells."""
+        """True if this installation can make an allocation of given agents, by its own help text."""
         if self._by_agents is None:
             self._by_agents = "--agents" in (self.help("create", ALLOCATION) or "").split()
         return self._by_agents
 
     def help(self, verb: str, entity: str) -> str | None:
-        """What the program says of one of its commands; None if it does not. The controller is not asked."""
+        """The program's help text for one of its commands; None if it has none. The controller is not asked."""
         code, output, _errors = self._run([*self._command, verb, entity, "--help"])
         return output if code == 0 else None
 
@@ -142,12 +142,12 @@ class Controller:
         return sorted({place for entity in listed for place in _places(entity)})
 
     def partition_status(self, name: str) -> Fields:
-        """``status`` of one partition; also ``operation``, ``errors`` and ``auto_resets``, if it tells them."""
+        """``status`` of one partition; also ``operation``, ``errors`` and ``auto_resets``, if it shows them."""
         words = ["--showjson", "get", PARTITION, name]
         return self._understood(words, lambda answer: _status(json.loads(answer)))
 
     def ipuof_configuration(self, name: str, gcd: int) -> dict[str, Any]:
-        """What Poplar needs to know of one GCD of a partition: ``devices`` and ``attributes``."""
+        """The IPUoF configuration of one GCD of a partition: ``devices`` and ``attributes``."""
         words = ["get", PARTITION, name, "--gcd", str(gcd), "--ipuof-configs"]
         return self._understood(words, _configuration)
 
@@ -182,7 +182,7 @@ class Controller:
             return read(answer)
         except NOT_UNDERSTOOD as error:
             raise DeviceError(
-                f"{self._where}: `{self._said(words)}` printed something that is not understood "
+                f"{self._where}: `{self._spelled(words)}` printed something that is not understood "
                 f"({type(error).__name__} {error}): {answer.strip()[:80]!r}"
             ) from error
 
@@ -190,10 +190,10 @@ class Controller:
         code, output, errors = self._run(self._command + words)
         if code != 0:
             said = errors.strip() or output.strip() or f"exit code {code} without a word"
-            raise NotDone(f"{self._where}: `{self._said(words)}` failed: {said}", said)
+            raise NotDone(f"{self._where}: `{self._spelled(words)}` failed: {said}", said)
         return output
 
-    def _said(self, words: list[str]) -> str:
+    def _spelled(self, words: list[str]) -> str:
         return f"{self._end_point} {' '.join(words)}"
 
 

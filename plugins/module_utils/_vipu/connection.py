@@ -5,15 +5,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping, Union
 
+from .access import Credentials
 from .cli import Controller
-from .client import Client
-from .credentials import Credentials
 from .dialect import ADMIN, USERS
 from .process import run_program
 
-# How long a command or an operation of the controller may take, in seconds, where nothing else is said.
+if TYPE_CHECKING:
+    from .user_service import UserService
+
+# A controller through a program or through gRPC: both have the same methods to read it and to change partitions.
+Client = Union[Controller, "UserService"]
+
+# How long a command or an operation of the controller may take, in seconds, by default.
 WAIT_TIMEOUT = 120
 
 # End-point to its program and its default port.
@@ -43,7 +48,7 @@ READ_OPTIONS: dict[str, dict[str, Any]] = dict(
 
 
 def credentials_of(params: Mapping[str, Any]) -> Credentials:
-    """Who asks, by a module's options."""
+    """The credentials in a module's options."""
     return Credentials(params["api_user_id"] or "", params["api_access_key"] or "", params["tls_certs"] or "")
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the owner declares of a V-IPU controller, and what a run may do for it. Pure."""
+"""The declared entities of a V-IPU controller, and the policy for changing it. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any, Mapping, Sequence
 
 from .._plan.steps import Fields, State
-from .entities import ALLOCATION, CREATION_ONLY, KINDS, PARTITION, USER, plural
+from .entities import ALLOCATION, KINDS, PARTITION, USER, plural
+from .fields import CREATION_ONLY
 from .rules import Rules, doubles
 
 # Kind to entities, each with ``name``, ``state`` (``present`` or ``absent``) and its fields.
@@ -18,7 +19,7 @@ Declared = Mapping[str, Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class Purge:
-    """What is removed although nobody declared it: nothing, unless the owner names where.
+    """The scope in which entities that nobody declared are removed; empty by default.
 
     Args:
         partitions_of: allocations whose partitions are purged.
@@ -46,7 +47,7 @@ class Purge:
 
 @dataclass(frozen=True)
 class Policy:
-    """What a run may do.
+    """The changes that a run may make.
 
     Args:
         rules: how strictly sizes are taken.

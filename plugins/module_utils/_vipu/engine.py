@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How every V-IPU module that changes something does it: one read, one plan, one step after the other, one read.
+"""The course of every V-IPU module that makes changes: one read, one plan, one step after the other, one read.
 
 Never two steps at once: whether a controller takes admin commands side by side is not published, and a failure has to
 say exactly what was done.
@@ -14,7 +14,7 @@ from typing import Any, Sequence
 from .._plan.converge import DeviceError, Outcome, Refused, converge, one_by_one
 from .._plan.module import run
 from .._plan.steps import CREATE, State, Step
-from .access_keys import AccessKeys
+from .access import AccessKeys
 from .connection import controller_of
 from .declared import Declared, Policy, relevant_kinds, unmanaged, wanted
 from .entities import ALLOCATION, PARTITION, USER
@@ -74,7 +74,7 @@ class Engine:
         return plan(self._expected(), actual, self._policy)
 
     def _expected(self) -> Declared:
-        """What is declared, but for the agents of allocations where the controller could not be told which."""
+        """The declared entities, without the agents of allocations that could only be made by size."""
         if not self._made_by_size:
             return self._declared
         allocations = [
@@ -94,7 +94,7 @@ class Engine:
             self._made_by_size.add(step.name)
 
     def verify(self, state: State) -> str:
-        """What is wrong with declared partitions that are there."""
+        """The problems of declared partitions that exist; empty if there are none."""
         return trouble(self._declared, state)
 
     def converge(self, check_mode: bool) -> Outcome:

@@ -1,61 +1,79 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of the modules that change a controller, each said once; the documentation is in doc_fragments."""
+"""The options of the modules that change a controller; those of entities and their documentation by :mod:`.fields`."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, Dict, Mapping, Sequence
 
 from .connection import CONNECTION_OPTIONS, WAIT_TIMEOUT
 from .declared import Declared, Policy, Purge
-from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, USER, plural
-from .interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
+from .entities import AGENT, KINDS, PARTITION, USER, plural
+from .fields import ABOUT, COUNT, FIELDS, LOOPED, MACHINES, NAMES, NUMBER, SWITCH, TEXT, Field
 from .rules import Rules
 
 Spec = Dict[str, Any]
 
-NAMES: Spec = {"type": "list", "elements": "str"}
+LIST_OF_NAMES: Spec = {"type": "list", "elements": "str"}
+TYPES: Mapping[str, Spec] = {
+    TEXT: {"type": "str"},
+    NUMBER: {"type": "int"},
+    COUNT: {"type": "int"},
+    MACHINES: {"type": "int"},
+    SWITCH: {"type": "bool"},
+    LOOPED: {"type": "bool"},
+    NAMES: LIST_OF_NAMES,
+}
+STATE: Spec = {"type": "str", "choices": ["present", "absent"], "default": "present"}
 
 
-def _entities(needed: Sequence[str], **fields: Spec) -> Spec:
+def _option(field: Field) -> Spec:
+    option = dict(TYPES[field.type])
+    if field.words:
+        option["choices"] = list(field.words)
+    if field.default is not None:
+        option["default"] = field.default
+    return option
+
+
+def _entity_option(kind: str) -> Spec:
     """The option for one kind of entity; the needed fields may be left out of absent ones."""
-    fields["name"] = {"type": "str", "required": True}
-    fields["state"] = {"type": "str", "choices": ["present", "absent"], "default": "present"}
+    declarable = [field for field in FIELDS[kind] if field.doc]
     return {
         "type": "list",
         "elements": "dict",
         "default": [],
-        "options": fields,
-        "required_if": [("state", "present", needed)],
+        "options": {
+            "name": {"type": "str", "required": True},
+            **{field.name: _option(field) for field in declarable},
+            "state": STATE,
+        },
+        "required_if": [("state", "present", sorted(field.name for field in declarable if field.needed))],
     }
 
 
-ENTITY_OPTIONS: Spec = {
-    AGENT: _entities(("host",), host={"type": "str"}, port={"type": "int", "default": 8080}),
-    CLUSTER: _entities(
-        ("agents",),
-        agents=NAMES,
-        topology={"type": "str", "choices": ["mesh", "torus"]},
-        ipu_link_domains={"type": "int", "default": 1},
-        looped={"type": "bool"},
-    ),
-    ALLOCATION: _entities(("cluster", "size"), cluster={"type": "str"}, size={"type": "int"}, agents=NAMES),
-    USER: _entities((), allocations=dict(NAMES, default=[])),
-    PARTITION: _entities(
-        ("allocation", "size"),
-        allocation={"type": "str"},
-        size={"type": "int"},
-        gcds={"type": "int"},
-        replicas={"type": "int"},
-        routing={"type": "str", "choices": list(ROUTINGS)},
-        gw_routing={"type": "str", "choices": list(GW_ROUTINGS)},
-        sync_type={"type": "str", "choices": list(SYNC_TYPES)},
-        reconfigurable={"type": "bool", "default": False},
-        index={"type": "int"},
-        relocatable={"type": "bool"},
-        disable_auto_reset={"type": "bool"},
-    ),
-}
+ENTITY_OPTIONS: Spec = {kind: _entity_option(kind) for kind in KINDS}
+
+
+def documentation(kind: str) -> str:
+    """The option for one kind of entity as a documentation fragment."""
+    docs = {
+        "name": f"Id of the {kind}.",
+        **{field.name: _documented(kind, field) for field in FIELDS[kind]},
+        "state": f"Whether the {kind} {'is registered' if kind == AGENT else 'exists'}.",
+    }
+    suboptions = {
+        name: {"description": docs[name], **option} for name, option in ENTITY_OPTIONS[kind]["options"].items()
+    }
+    option = {"description": ABOUT[kind], "type": "list", "elements": "dict", "default": [], "suboptions": suboptions}
+    return json.dumps({"options": {plural(kind): option}})
+
+
+def _documented(kind: str, field: Field) -> str:
+    needed = f" Needed unless O({plural(kind)}[].state=absent)." if field.needed else ""
+    return f"{field.doc}{needed}{' At creation only, it is not read back.' if field.creation_only else ''}"
+
 
 # Options that go with a kind.
 KIND_OPTIONS: Mapping[str, Spec] = {
@@ -81,10 +99,10 @@ PURGE_OPTION: Spec = {
     "type": "dict",
     "default": {},
     "options": {
-        "partitions_of": dict(NAMES, default=[]),
-        "allocations_of": dict(NAMES, default=[]),
-        "patterns": dict(NAMES, default=["*"]),
-        "ignore": dict(NAMES, default=[]),
+        "partitions_of": dict(LIST_OF_NAMES, default=[]),
+        "allocations_of": dict(LIST_OF_NAMES, default=[]),
+        "patterns": dict(LIST_OF_NAMES, default=["*"]),
+        "ignore": dict(LIST_OF_NAMES, default=[]),
         "max_deletions": {"type": "int", "default": 0},
     },
 }
@@ -100,7 +118,7 @@ def options_of(kinds: Sequence[str]) -> Spec:
 
 
 def declared_by(params: Mapping[str, Any]) -> Declared:
-    """What a module's options declare; what is left out has its default, whoever asks."""
+    """The entities in a module's options; options that are left out have their defaults."""
     return {
         kind: [_with_defaults(ENTITY_OPTIONS[kind]["options"], entity) for entity in params.get(plural(kind), [])]
         for kind in KINDS
@@ -108,7 +126,7 @@ def declared_by(params: Mapping[str, Any]) -> Declared:
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
-    """What a module's options allow; what is left out has its default, whoever asks."""
+    """The policy in a module's options; options that are left out have their defaults."""
     return Policy(
         rules=Rules(bool(params.get("strict_sizes")), bool(params.get("any_replica_size"))),
         purge=_purge(_with_defaults(PURGE_OPTION["options"], params.get("purge", {}))),

@@ -9,7 +9,8 @@ from typing import Dict, Iterator, Mapping, Tuple
 from .._plan.converge import Refused
 from .._plan.steps import CREATE, State, Step, changed_fields, predict, reason_for
 from .declared import Declared, Policy, Purge, creation_only, double_findings, readable, unwanted, wanted
-from .entities import ACTIVE, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, same
+from .entities import ACTIVE, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER
+from .fields import in_same_order
 from .relations import relation_findings
 from .removals import Dependents, blocked, removal_steps
 from .rules import entity_findings
@@ -54,7 +55,7 @@ def plan(declared: Declared, actual: State, policy: Policy = Policy()) -> list[S
 
 
 def trouble(declared: Declared, state: State) -> str:
-    """What is wrong with declared partitions that are there, and the remedy; empty if nothing is."""
+    """The problems of declared partitions that exist, with their remedies; empty if there are none."""
     found = []
     for name in wanted(declared)[PARTITION]:
         fields = state[PARTITION].get(name, {})
@@ -88,13 +89,13 @@ def _in_cluster_order(declared: State, actual: State) -> State:
 
 
 def _differing(declared: State, actual: State) -> Reasons:
-    """What is there with other fields than declared."""
+    """Entities that exist with other fields than declared."""
     found: Reasons = {}
     for kind in KINDS:
         for name, fields in declared[kind].items():
             there = actual[kind].get(name)
             if there is not None:
-                changes = changed_fields(there, same(kind, there, readable(kind, fields)))
+                changes = changed_fields(there, in_same_order(kind, there, readable(kind, fields)))
                 if changes:
                     found[kind, name] = reason_for(there, changes)
     return found

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an installed V-IPU program says of itself, against what :mod:`.dialect` knows. Pure.
+"""Comparison of an installed V-IPU program's help with :mod:`.dialect`. Pure.
 
 The questions are asked elsewhere; here are the questions and what the answers mean.
 """
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any, Mapping, Sequence
 
-from .dialect import COMMANDS, GLOBAL_FLAGS, SHAPES, Command, Flag
+from .dialect import COMMANDS, GLOBAL_FLAGS, Command
+from .entities import KINDS
+from .fields import Flag
 
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 
@@ -24,7 +26,7 @@ def commands_of(program: str) -> list[Command]:
 
 def lists_of(program: str) -> list[str]:
     """The kinds whose list the program is known to print as JSON."""
-    return [command.entity for command in commands_of(program) if command.verb == "list" and command.entity in SHAPES]
+    return [command.entity for command in commands_of(program) if command.verb == "list" and command.entity in KINDS]
 
 
 def findings(program: str, helps: Mapping[tuple[str, str], str | None]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How entities have to fit together: references, sharing, room, IPU-Link domains. Pure.
+"""The rules between entities: references, sharing, room, IPU-Link domains. Pure.
 
 Only what is about to be created is judged; the rest of the state is somebody else's business.
 """
@@ -11,7 +11,8 @@ from collections import defaultdict
 from typing import Any, Iterator, Mapping
 
 from .._plan.steps import Fields, State
-from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, plural, referred
+from .entities import AGENT, ALLOCATION, CLUSTER, KINDS, PARTITION, plural
+from .fields import referred
 from .sizes import IPUS_PER_MACHINE
 
 Created = Mapping[str, Mapping[str, Fields]]

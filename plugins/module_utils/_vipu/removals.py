@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What else has to go when an entity goes, who suffers, and in which order. Pure."""
+"""Removals with everything that depends on them, the partitions that die, and their order. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections import defaultdict
 from typing import Iterator, Mapping, Tuple
 
 from .._plan.steps import DESTRUCTIVE, REMOVE, TENANT_OUTAGE, State, Step
-from .entities import KINDS, PARTITION, referred
+from .entities import KINDS, PARTITION
+from .fields import referred
 
 # Kind and name.
 Entity = Tuple[str, str]
 
 
 class Dependents:
-    """Which entities of a state stand on which others."""
+    """The entities of a state by those that they depend on."""
 
     def __init__(self, state: State) -> None:
         self._children: Mapping[Entity, list[Entity]] = defaultdict(list)
@@ -25,11 +26,11 @@ class Dependents:
                     self._children[parent].append((kind, name))
 
     def direct(self, entity: Entity) -> list[Entity]:
-        """What names the entity in one of its fields."""
+        """The entities that name it in one of their fields."""
         return self._children.get(entity, [])
 
     def of(self, entities: Mapping[Entity, str]) -> dict[Entity, str]:
-        """Everything that stands on these entities, at any depth, with the reason for which it has to go too."""
+        """Everything that depends on these entities, at any depth, with the reason for which it has to go too."""
         found: dict[Entity, str] = {}
         rest = list(entities)
         while rest:

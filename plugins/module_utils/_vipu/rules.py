@@ -1,8 +1,8 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one entity may look like, whatever else there is: names, sizes, limits. Pure.
+"""The rules for one entity by itself: names, sizes, limits. Pure.
 
-How entities fit together is in :mod:`.relations`. Alignment is the controller's business.
+The rules between entities are in :mod:`.relations`. Alignment is the controller's business.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from . import sizes
 from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER
-from .interconnect import sync_findings
+from .fields import C2_COMPATIBLE
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
@@ -22,7 +22,7 @@ AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
 
 @dataclass(frozen=True)
 class Rules:
-    """How strictly sizes are taken.
+    """The strictness of the rules for sizes.
 
     Args:
         strict_sizes: follow the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
@@ -44,6 +44,15 @@ def entity_findings(kind: str, name: str, fields: Mapping[str, Any], rules: Rule
 def doubles(names: Sequence[str]) -> list[str]:
     """The names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]
+
+
+def sync_findings(reconfigurable: bool, sync_type: str | None) -> Iterator[tuple[str, str]]:
+    """Field and sentence for a sync type that no V-IPU controller would accept."""
+    if reconfigurable and sync_type not in (None, C2_COMPATIBLE):
+        yield (
+            "sync_type",
+            f"a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out",
+        )
 
 
 def _agent(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:

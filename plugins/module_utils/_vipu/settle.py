@@ -31,7 +31,7 @@ def read_settled(
         kinds: what to read, each with one request; then partitions alone as often as it takes.
         partitions: the names that matter.
         limit: how long to wait, in seconds.
-        clock: tells the time in seconds.
+        clock: the time in seconds.
         wait: waits so many seconds.
     """
     until = clock() + limit
@@ -44,7 +44,7 @@ def read_settled(
 
 
 def with_errors(controller: Any, state: State, partitions: Collection[str]) -> None:
-    """Add to those of these partitions that are in ERROR what the controller says of it, as ``errors``."""
+    """Add ``errors``, as the controller reports them, to those of these partitions that are in ERROR."""
     for name in _any(state, partitions, ERROR):
         state[PARTITION][name]["errors"] = _errors(controller, name)
 
@@ -55,7 +55,7 @@ def _any(state: State, partitions: Collection[str], status: str) -> list[str]:
 
 
 def _errors(controller: Any, name: str) -> list[str]:
-    """What the controller says; that it says nothing is an answer too."""
+    """The errors that the controller reports, or why it does not report any."""
     try:
         status: Fields = controller.partition_status(name)
     except DeviceError as error:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which numbers of IPUs exist, by the V-IPU guides. The one place that knows."""
+"""The numbers of IPUs that allocations, partitions, GCDs and replicas can have, by the V-IPU guides."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ NOT_IN_THE_GUIDE = 32
 
 
 def is_allocation_size(ipus: int) -> bool:
-    """Whether an allocation, and so a vPOD, can have this many IPUs."""
+    """True if an allocation, and so a vPOD, can have this many IPUs."""
     return ipus in (4, 8, 16, 32) or (ipus > 0 and ipus % IPUS_PER_ILD == 0)
 
 
 def is_partition_size(ipus: int) -> bool:
-    """Whether a partition can have this many IPUs."""
+    """True if a partition can have this many IPUs."""
     return ipus in (1, 2) or is_allocation_size(ipus)
 
 
 def partition_findings(
     ipus: int, gcds: int | None, replicas: int | None, reconfigurable: bool
 ) -> Iterator[tuple[str, str]]:
-    """What no V-IPU controller would accept of a partition: field and a sentence that says what would be right."""
+    """Field and sentence for everything in a partition that no V-IPU controller would accept."""
     if not is_partition_size(ipus):
         yield "ipus", f"{ipus} IPUs do not exist as a partition; use {PARTITION_SIZES}"
     if gcds is not None and (gcds < 1 or ipus % gcds):
@@ -52,7 +52,7 @@ def partition_findings(
 def replica_findings(
     ipus: int, gcds: int | None, replicas: int | None, option: str = "any_replica_size"
 ) -> Iterator[tuple[str, str]]:
-    """What the guide says of a number of replicas that is asked for; without one, each GCD is a replica of any size.
+    """Field and sentence for a declared number of replicas against the guide; by default each GCD is one, of any size.
 
     ``option`` is where that rule is switched off.
     """
@@ -69,7 +69,7 @@ def replica_findings(
 
 
 def strict_findings(ipus: int, gcds: int | None, option: str = "strict_sizes") -> Iterator[tuple[str, str]]:
-    """What is used in practice and left out by the letter of the guide: 32 IPUs in a partition or a GCD.
+    """Field and sentence for 32 IPUs in a partition or a GCD, used in practice and not in the lists of the guide.
 
     ``option`` is where that strictness is switched on.
     """

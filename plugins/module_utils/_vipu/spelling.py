@@ -1,40 +1,29 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Our entities in V-IPU's words, and V-IPU's JSON in ours, by the tables of :mod:`.dialect`. Pure."""
+"""Our entities in V-IPU's words, and V-IPU's JSON in ours, by :mod:`.fields` and :mod:`.dialect`. Pure."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 from .._plan.steps import Fields
-from .dialect import (
-    COMMANDS,
-    COMMAS,
-    COUNT,
-    DISCOVERED,
-    ENUM,
-    ENUMS,
-    LIST,
-    LOOPED,
-    PARTITION_STATUS,
-    REFUSALS,
-    REQUEST_SWITCHES,
-    REQUIREMENTS,
-    SHAPES,
-    SWITCH,
-    TEXT,
-    Flag,
-    Reading,
-    Shape,
-)
-from .entities import ALLOCATION
+from .dialect import DISCOVERED, PARTITION_STATUS, REFUSALS
+from .entities import ALLOCATION, PARTITION
+from .fields import COUNT, FIELDS, LOOPED, MACHINES, NAMES, SWITCH, Field
 from .sizes import IPUS_PER_MACHINE
 
+# Type of a field to how a flag carries its value; all others are written as they are.
 WRITTEN: dict[str, Callable[[str, Any], list[str]]] = {
-    TEXT: lambda flag, value: [flag, str(value)],
-    COMMAS: lambda flag, value: [flag, ",".join(value)] if value else [],
+    NAMES: lambda flag, value: [flag, ",".join(value)] if value else [],
     SWITCH: lambda flag, value: [flag] if value else [],
     LOOPED: lambda flag, value: [flag, "looped"] if value else [],
+}
+# Type of a field to how the JSON shows its value; all others are shown as they are.
+READ: dict[str, Callable[[Any], Any]] = {
+    NAMES: list,
+    COUNT: len,
+    MACHINES: lambda agents: len(agents) * IPUS_PER_MACHINE,
+    LOOPED: lambda word: word == "looped",
 }
 
 
@@ -48,35 +37,25 @@ def create_arguments(kind: str, name: str, fields: Fields, by_agents: bool = Fal
         by_agents: make an allocation of exactly its ``agents``; otherwise the controller picks them by ``size``.
     """
     words = ["create", kind, name]
-    for flag in create_flags(kind):
-        value = fields.get(flag.field)
-        if value is None or (kind == ALLOCATION and flag.field == ("size" if by_agents else "agents")):
+    for field in FIELDS[kind]:
+        value = fields.get(field.name)
+        if value is None or (kind == ALLOCATION and field.name == ("size" if by_agents else "agents")):
             continue
-        # An enum's "default" is what the controller does without the flag.
-        if not (flag.field in ENUMS and value == "default"):
-            words += WRITTEN[flag.value](flag.name, value)
+        # The word "default" is what the controller does without the flag.
+        if field.flag and not (field.words and value == "default"):
+            written = WRITTEN.get(field.type)
+            words += written(field.flag.name, value) if written else [field.flag.name, str(value)]
     return words
-
-
-def create_flags(kind: str) -> list[Flag]:
-    """The flags of ``create`` that carry a field."""
-    return [
-        flag
-        for command in COMMANDS
-        if (command.verb, command.entity) == ("create", kind)
-        for flag in command.flags
-        if flag.field
-    ]
 
 
 def create_request(name: str, fields: Fields) -> dict[str, Any]:
     """The ``CreatePartitionRequest`` of the published API that creates a partition."""
-    requirements: dict[str, Any] = {"id": name}
-    for field, place in REQUIREMENTS.items():
-        if fields.get(field) is not None:
-            requirements[place] = ENUMS[field][fields[field]] if field in ENUMS else fields[field]
-    request: dict[str, Any] = {"requirements": requirements}
-    request.update({switch: True for switch in REQUEST_SWITCHES if fields.get(switch)})
+    request: dict[str, Any] = {"requirements": {"id": name}}
+    for field in FIELDS[PARTITION]:
+        value = fields.get(field.name)
+        if field.request and value is not None:
+            message, _dot, place = field.request.rpartition(".")
+            (request[message] if message else request)[place] = field.words[value] if field.words else value
     return request
 
 
@@ -89,15 +68,12 @@ def read_entity(kind: str, entity: Mapping[str, Any]) -> tuple[str, Fields]:
     name = entity["id"]
     if not isinstance(name, str):
         raise TypeError(f"id {name!r} is no text")
-    fields = read_shape(SHAPES[kind], entity)
-    if kind == ALLOCATION:
-        fields["size"] = len(fields["agents"]) * IPUS_PER_MACHINE
-    return name, fields
+    return name, _read_all(FIELDS[kind], entity)
 
 
 def read_partition_status(status: Mapping[str, Any]) -> Fields:
     """``status``, ``operation``, ``errors`` and ``auto_resets`` of one partition. Raises as :func:`read_entity`."""
-    return read_shape(PARTITION_STATUS, status)
+    return _read_all(PARTITION_STATUS, status)
 
 
 def read_discovered(printed: str) -> list[Fields]:
@@ -124,33 +100,21 @@ def read_refusal(errors: str) -> str:
     return next((refusal.reason for refusal in REFUSALS if refusal.words in errors), "")
 
 
-def read_shape(shape: Shape, found: Mapping[str, Any]) -> Fields:
-    """The fields that a shape describes. Raises as :func:`read_entity`."""
-    return {reading.field: _read(reading, found) for reading in shape.readings}
+def _read_all(fields: Sequence[Field], found: Mapping[str, Any]) -> Fields:
+    return {field.name: _read(field, found) for field in fields if field.shown}
 
 
-def _read(reading: Reading, found: Mapping[str, Any]) -> Any:
+def _read(field: Field, found: Mapping[str, Any]) -> Any:
     value: Any = found
-    for key in reading.path:
-        if reading.default is not None and key not in value:
-            value = reading.default
+    for key in field.shown.split("."):
+        if field.missing is not None and key not in value:
+            value = field.missing
             break
         value = value[key]
-    if reading.value == LIST:
-        return _list(value, reading)
-    if reading.value == COUNT:
-        return len(_list(value, reading))
-    if reading.value == LOOPED:
-        return value == "looped"
-    return _our_word(reading.field, value) if reading.value == ENUM else value
-
-
-def _list(value: Any, reading: Reading) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError(f"{'.'.join(reading.path)} {value!r} is no list")
-    return list(value)
-
-
-def _our_word(field: str, value: str) -> str:
-    """Our word for a name of the published API; a name that is not known stays as it is."""
-    return next((word for word, name in ENUMS[field].items() if name == value), value)
+    if field.type in (NAMES, COUNT, MACHINES) and not isinstance(value, list):
+        raise TypeError(f"{field.shown} {value!r} is no list")
+    if field.words:
+        # A name that is not known stays as it is.
+        return next((word for word, name in field.words.items() if name == value), value)
+    read = READ.get(field.type)
+    return read(value) if read else value

@@ -14,8 +14,8 @@ from typing import Any, Callable, Mapping, Sequence, TypeVar
 
 from .._plan.converge import DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
+from .access import Credentials
 from .cli import NOT_UNDERSTOOD, attributes_of
-from .credentials import Credentials
 from .dialect import TLS_FILES
 from .entities import PARTITION, plural
 from .messages import CALLS, PACKAGE
@@ -107,7 +107,7 @@ class UserService:
         return self._understood("GetPartitionStatus", lambda: read_partition_status(reply["status"]))
 
     def ipuof_configuration(self, name: str, gcd: int) -> dict[str, Any]:
-        """What Poplar needs to know of one GCD of a partition: ``devices`` and ``attributes``."""
+        """The IPUoF configuration of one GCD of a partition: ``devices`` and ``attributes``."""
         reply = self._call("GetPartitionIpuofConfig", {"partition_id": name, "gcd_id": {"id": gcd}})
         return self._understood("GetPartitionIpuofConfig", lambda: dict(reply["ipuof_config"]["gcd_configs"][0]))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import (
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
     C2_COMPATIBLE,
     GW_ROUTINGS,
     ROUTINGS,

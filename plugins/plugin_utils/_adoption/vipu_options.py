@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ENUMS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import ENUMS
 
 from .partitions import replica_words
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import sync_findings
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_findings
 
 from .._desired.containers import container_findings
 from .._inventory.hosts import FIXED_GROUPS

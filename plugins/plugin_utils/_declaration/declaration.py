@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
 
 from .._pod.controllers import controller_ports
 from .._pod.mac_addresses import MacAddress, require_netaddr

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at as look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide

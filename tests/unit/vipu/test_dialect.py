@@ -21,7 +21,15 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
     PARTITION,
     USER,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
+    ASSUMED,
+    DOCUMENTED,
+    ENUMS,
+    FIELDS,
+    RELEASES,
+    SEEN,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import ENTITY_OPTIONS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.spelling import (
     create_arguments,
     create_request,
@@ -50,12 +58,12 @@ TRAIN = {
 def test_every_command_and_flag_says_how_and_since_when_it_is_known() -> None:
     for command in dialect.COMMANDS:
         for entry in (command, *command.flags):
-            assert entry.known in (dialect.DOCUMENTED, dialect.SEEN, dialect.ASSUMED)
-            assert entry.since in dialect.RELEASES
+            assert entry.known in (DOCUMENTED, SEEN, ASSUMED)
+            assert entry.since in RELEASES
 
 
 def test_every_refusal_says_how_it_is_known() -> None:
-    assert {refusal.known for refusal in dialect.REFUSALS} <= {dialect.DOCUMENTED, dialect.SEEN, dialect.ASSUMED}
+    assert {refusal.known for refusal in dialect.REFUSALS} <= {DOCUMENTED, SEEN, ASSUMED}
 
 
 @pytest.mark.parametrize(
@@ -77,21 +85,31 @@ def test_refusals_are_understood(errors: str, reason: str) -> None:
 def test_every_kind_can_be_created_listed_removed_and_read() -> None:
     known = {(command.verb, command.entity) for command in dialect.COMMANDS}
     assert {(verb, kind) for verb in ("create", "list", "remove") for kind in KINDS} <= known
-    assert dialect.SHAPES.keys() == set(KINDS)
+    assert FIELDS.keys() == set(KINDS)
 
 
 def test_every_word_that_can_be_declared_has_a_name_in_the_published_api() -> None:
-    declarable = {"routing": ROUTINGS, "gw_routing": GW_ROUTINGS, "sync_type": SYNC_TYPES}
-    assert {field: tuple(dialect.ENUMS[field]) for field in declarable} == declarable
+    declarable = {
+        "routing": ["dnc", "swnc", "btnc", "ringswnc"],
+        "gw_routing": ["default", "ring", "swring"],
+        "sync_type": ["c2-compatible", "pod-native-default", "pod-native-replicated-pipeline"],
+    }
+    options = ENTITY_OPTIONS[PARTITION]["options"]
+    assert {name: option["choices"] for name, option in options.items() if name in ENUMS} == declarable
+    assert {name: list(ENUMS[name]) for name in declarable} == declarable
 
 
 def test_names_of_the_published_api_are_spelled_as_published() -> None:
     published = {name for values in messages.ENUMS.values() for name in values}
-    assert {name for names in dialect.ENUMS.values() for name in names.values()} <= published
-    requirements = {name for _, _, name in messages.MESSAGES["PartitionRequirements"]}
-    assert set(dialect.REQUIREMENTS.values()) <= requirements
-    partition = {name for _, _, name in messages.MESSAGES["PartitionSpec"]}
-    assert {r.path[1] for r in dialect.SHAPES[PARTITION].readings if r.path[0] == "spec"} <= partition
+    assert {name for names in ENUMS.values() for name in names.values()} <= published
+    spec = {name for _, _, name in messages.MESSAGES["PartitionSpec"]}
+    assert {place for place in places("shown") if place.startswith("spec.")} <= {f"spec.{name}" for name in spec}
+    requirements = {f"requirements.{name}" for _, _, name in messages.MESSAGES["PartitionRequirements"]}
+    assert places("request") <= requirements | {name for _, _, name in messages.MESSAGES["CreatePartitionRequest"]}
+
+
+def places(where: str) -> set[str]:
+    return {getattr(field, where) for field in FIELDS[PARTITION]} - {""}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 
 
 def test_a_key_that_is_returned_is_written_nowhere() -> None:
