@@ -10,8 +10,7 @@ from typing import Mapping, Sequence
 
 from .._plan.converge import Refused
 from . import netplan, network_manager, networkd, virtual_functions
-from .declared import BOND, NIC, VLAN, Interface
-from .declared_relations import bond_of
+from .declared import BOND, NIC, VLAN, Interface, bond_of
 from .others import left_to_others
 from .owner import BACKENDS
 from .profile import HEADER, Backend
