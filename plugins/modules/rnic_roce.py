@@ -265,10 +265,10 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import run_program
 from ansible_collections.ipu.pod.plugins.module_utils._plan import module as edge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import run_program
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.ssh_addresses import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host

@@ -225,6 +225,14 @@ def test_modules_import_each_other_one_way(tree: str) -> None:
     assert any(imports.values())
 
 
+def test_files_are_put_in_place_and_locked_by_one_file_each() -> None:
+    """What is written elsewhere would not be synced, and a lock of another kind would not exclude this one."""
+    files = sorted((PLUGINS / "module_utils").rglob("*.py"))
+    texts = {str(path.relative_to(PLUGINS / "module_utils")): path.read_text(encoding="utf-8") for path in files}
+    assert [path for path, text in texts.items() if "os.replace(" in text or "mkstemp" in text] == ["_host/atomic.py"]
+    assert [path for path, text in texts.items() if "import fcntl" in text] == ["_host/lock.py"]
+
+
 def test_nothing_is_ignored() -> None:
     assert list((ROOT / "tests").rglob("ignore-*.txt")) == []
 

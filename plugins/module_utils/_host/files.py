@@ -10,13 +10,10 @@ import pwd
 import re
 import shutil
 import stat
-import tempfile
 from dataclasses import dataclass
 
 from .._plan.converge import DeviceError, Refused
-
-# What a write makes first, beside the file that it is to be: see Files.write.
-_UNFINISHED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
+from . import atomic
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,8 @@ class Files:
 
     def unfinished(self, directory: str) -> dict[str, str]:
         """What writes left in a directory that a reset of the host has ended: by path, with the file it was to be."""
-        found = ((name, _UNFINISHED.fullmatch(name)) for name in self.names(directory))
-        return {f"{directory}/{name}": f"{directory}/{match.group(1)}" for name, match in found if match}
+        found = ((name, atomic.finished_name(name)) for name in self.names(directory))
+        return {f"{directory}/{name}": f"{directory}/{wanted}" for name, wanted in found if wanted}
 
     def write(self, path: str, file: File) -> None:
         """Put the file in place as a whole; missing directories are made with mode 0755.
@@ -91,8 +88,11 @@ class Files:
         Raises:
             DeviceError: it could not be written; what was there is still there.
         """
+        real = self._real(path)
         try:
-            self._replace(self._real(path), file)
+            os.makedirs(os.path.dirname(real), mode=0o755, exist_ok=True)
+            uid, gid = pwd.getpwnam(file.owner).pw_uid, grp.getgrnam(file.group).gr_gid
+            atomic.write(real, file.content, int(file.mode, 8), uid, gid)
         except OSError as error:
             raise DeviceError(f"{path} could not be written: {error.strerror}") from error
 
@@ -146,22 +146,6 @@ class Files:
             self.remove(path)
         else:
             self.write(path, file)
-
-    def _replace(self, real: str, file: File) -> None:
-        directory, name = os.path.split(real)
-        os.makedirs(directory, mode=0o755, exist_ok=True)
-        handle, new = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-                stream.write(file.content)
-                stream.flush()
-                os.fchown(stream.fileno(), pwd.getpwnam(file.owner).pw_uid, grp.getgrnam(file.group).gr_gid)
-                os.fchmod(stream.fileno(), int(file.mode, 8))
-                os.fsync(stream.fileno())
-            os.replace(new, real)
-        except BaseException:
-            os.unlink(new)
-            raise
 
     def _real(self, path: str) -> str:
         return os.path.join(self._root, path.lstrip("/"))

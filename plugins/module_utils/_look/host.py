@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Mapping
 
 from .._host.files import Files
+from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
 from .._rnic import plan as interfaces
 from .._rnic.checkpoint import Checkpoint
 from .._rnic.client import Client
 from .._rnic.declared import Interface
-from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.server import management
 from .._rnic.sysfs import Sysfs
 from .._roce import boot
@@ -23,13 +23,13 @@ from .._roce.declared import RoceInterface
 from .._roce.host import Host
 from .._roce.inspection import Inspection
 from .._roce.server import Server, Surveyed, nics_of
-from .._use.running import running_on
 from .._vipu.ipuof_files import IpuofFiles
 from .controllers import controllers_from, places_of
 from .once import Once
 from .parts import Part, answer_of, line_of
 from .plain import plain
 from .things import kernel_parameters_from, packages_from, paths_from, secrets_from, texts_from, units_from
+from .use import running_on
 
 LEASES = ("/var/lib/misc/dnsmasq.leases", "/var/lib/dnsmasq/dnsmasq.leases", "/var/lib/ipu-pod-dhcp/*.leases")
 

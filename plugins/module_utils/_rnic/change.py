@@ -13,8 +13,8 @@ from typing import Sequence
 from .._plan.converge import Refused
 from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, Fields, Step
 from . import network_manager, virtual_functions
+from .backends import backend_for, claim_of
 from .declared import BOND, NIC, VLAN, Interface
-from .owner import backend_for, claim_of
 from .plan import Planner
 from .profile import device_before
 from .server import Link, Server, below

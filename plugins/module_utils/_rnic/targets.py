@@ -10,9 +10,9 @@ from typing import Mapping, Sequence
 
 from .._plan.converge import Refused
 from . import netplan, network_manager, networkd, virtual_functions
+from .backends import BACKENDS
 from .declared import BOND, NIC, VLAN, Interface, bond_of
-from .others import left_to_others
-from .owner import BACKENDS
+from .foreign_files import left_to_others
 from .profile import HEADER, Backend
 from .server import Link, Server, above, management
 

@@ -9,14 +9,13 @@ from types import MappingProxyType
 from typing import Mapping, Sequence
 
 from .._host.files import File, Files
+from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from .._rnic.declared import Interface
-from .._rnic.programs import Programs, Run, side_by_side
-from .._rnic.queue_pairs import rdma_uses
 from .._rnic.server import Server as Links
 from .._rnic.server import default_devices_from, links_from, management
-from .._rnic.uses import Uses
+from .._rnic.uses import Uses, rdma_uses
 from . import boot
 from .change import devices_on
 from .commands import Call, Command

@@ -8,8 +8,8 @@ import re
 from typing import Any
 
 from .._host.files import Files
+from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
-from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.server import Link, links_from
 from .server import nics_of, rdma_devices_from
 

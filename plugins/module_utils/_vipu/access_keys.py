@@ -8,6 +8,7 @@ import os
 from contextlib import contextmanager
 from typing import Callable, Iterable, Iterator
 
+from .._host.atomic import NewFile, finished_name
 from .._plan.converge import DeviceError
 
 
@@ -64,30 +65,23 @@ class AccessKeys:
             yield lambda _key: None
             return
         path = self._path(name)
-        temporary = f"{path}.new"
         try:
             os.makedirs(self._directory, 0o700, exist_ok=True)
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            for left in os.listdir(self._directory):
+                if finished_name(left) == f"{name}.key":
+                    os.unlink(os.path.join(self._directory, left))
+            new = NewFile(path, 0o600)
         except OSError as error:
             raise DeviceError(f"{path}: the access key of user {name} cannot be kept: {error.strerror}") from error
-        try:
-            with os.fdopen(descriptor, "w") as file:
 
-                def put(key: str) -> None:
-                    try:
-                        file.write(f"{key}\n")
-                        file.flush()
-                        os.fsync(file.fileno())
-                        os.replace(temporary, path)
-                    except OSError as error:
-                        raise DeviceError(
-                            f"{path}: user {name} was created, but its access key cannot be kept ({error.strerror}); "
-                            "remove the user and run again"
-                        ) from error
+        def put(key: str) -> None:
+            try:
+                new.put(f"{key}\n")
+            except OSError as error:
+                raise DeviceError(
+                    f"{path}: user {name} was created, but its access key cannot be kept ({error.strerror}); "
+                    "remove the user and run again"
+                ) from error
 
-                yield put
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        with new:
+            yield put
