@@ -8,9 +8,8 @@ import json
 import re
 from typing import Mapping
 
-from .commands import shell_line
 from .settings import NAMES, OF_RDMA_DEVICE, Settings
-from .tool_sets import Nic, ToolSet
+from .tool_sets import Nic, ToolSet, shell_line
 
 HEADER = "# Written by ipu.pod.rnic_roce, which overwrites what is changed here by hand."
 UNITS = "/etc/systemd/system"

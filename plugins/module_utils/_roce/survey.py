@@ -26,7 +26,7 @@ class Surveyed:
 
 
 @dataclass(frozen=True)
-class Server:
+class Survey:
     """One survey.
 
     Args:

@@ -13,19 +13,16 @@ from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from .._rnic.declared import Interface
-from .._rnic.server import Server as Links
-from .._rnic.server import default_devices_from, links_from, management
+from .._rnic.server import Server, default_devices_from, links_from, management
 from .._rnic.uses import Uses, rdma_uses
 from . import boot
-from .change import devices_on
-from .commands import Call, Command
 from .declared import RoceInterface
 from .inbox import Inbox
 from .ofed import Ofed
-from .plan import commands_between, nic_of
-from .server import Server, Surveyed, nics_of, rdma_devices_from
+from .plan import commands_between, devices_on, nic_of
 from .settings import NAMES, Settings
-from .tool_sets import Nic, Read, ToolSet
+from .survey import Survey, Surveyed, nics_of, rdma_devices_from
+from .tool_sets import Call, Command, Nic, Read, ToolSet
 
 TOOL_SETS: Mapping[str, ToolSet] = {"ofed": Ofed(), "inbox": Inbox()}
 _VERSION_OF = {"ofed": ["mlnx_qos", "--version"], "inbox": ["dcb", "-V"]}
@@ -34,7 +31,7 @@ TOOLS_WANTED = "install MLNX_OFED, or for inbox drivers iproute2 5.11 or later"
 _NOT_THERE = ("not supported", "does not support", "does not exist", "No such file or directory", "not permitted")
 
 
-class Host:
+class RoceClient:
     """One server.
 
     Args:
@@ -67,7 +64,7 @@ class Host:
         """What reads and sets on this server."""
         return self._tools
 
-    def survey(self, interfaces: Sequence[RoceInterface]) -> Server:
+    def survey(self, interfaces: Sequence[RoceInterface]) -> Survey:
         """The links of the server, and all about the given interfaces.
 
         Raises:
@@ -81,9 +78,9 @@ class Host:
         def surveyed(name: str) -> Surveyed:
             return self._surveyed(name, _nic(devices[name], rdma))
 
-        return Server(self._tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
+        return Survey(self._tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
 
-    def survey_all(self) -> Server:
+    def survey_all(self) -> Survey:
         """Every NIC that may be declared."""
         seen = self._links()
         reserved = management(seen)
@@ -145,11 +142,11 @@ class Host:
         programs = " nor ".join(_VERSION_OF[name][0] for name in candidates)
         raise Refused(f"this server has {'neither ' if len(candidates) > 1 else 'no '}{programs}; {TOOLS_WANTED}")
 
-    def _links(self) -> Links:
+    def _links(self) -> Server:
         links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
         routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
         devices = frozenset().union(*(default_devices_from(route) for route in routes))
-        return Links(links, devices, self._ssh_addresses, pci=self._pci)
+        return Server(links, devices, self._ssh_addresses, pci=self._pci)
 
     def _rdma_devices(self) -> dict[str, tuple[str, int]]:
         # Without RDMA drivers it fails, which is an answer, too.
