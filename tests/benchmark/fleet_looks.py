@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import Uses

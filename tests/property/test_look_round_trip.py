@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Link, Server
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import Mount, QueuePair, UsedFunction, Uses
 from ansible_collections.ipu.pod.plugins.module_utils._roce.client import TOOL_SETS

@@ -55,12 +55,6 @@ class NewFile:
         _sync_directory(os.path.dirname(self._path))
 
 
-def write(path: str, text: str, mode: int, uid: int = _UNCHANGED, gid: int = _UNCHANGED) -> None:
-    """Put a file in place; the arguments are those of :class:`NewFile`."""
-    with NewFile(path, mode, uid, gid) as new:
-        new.put(text)
-
-
 def finished_name(name: str) -> str | None:
     """The name that an unfinished file was to get; None where it is no unfinished file."""
     found = _UNFINISHED.fullmatch(name)

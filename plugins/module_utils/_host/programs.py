@@ -1,15 +1,18 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running a server's own programs, with errors that say which program said what."""
+"""Running a host's own programs, with errors that say which program said what."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from typing import Callable, Iterable, List, Tuple, TypeVar
+from typing import Callable, Iterable, List, Mapping, Sequence, Tuple, TypeVar
 
 from .._plan.converge import DeviceError
+
+# Exit statuses, as the programs timeout and sh have them.
+TIMED_OUT, NOT_FOUND = 124, 127
 
 Run = Callable[[List[str]], Tuple[int, str, str]]
 Thing = TypeVar("Thing")
@@ -19,16 +22,29 @@ Found = TypeVar("Found")
 _SIDE_BY_SIDE = 4
 
 
-def run_program(argv: list[str], limit: float | None = None) -> tuple[int, str, str]:
-    """Run a program of this server and return its exit status, output and errors, also in several threads.
+def run_program(
+    argv: Sequence[str],
+    limit: float | None = None,
+    directory: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    text: str = "",
+) -> tuple[int, str, str]:
+    """Run a program of this host and return its exit status, output and errors, also in several threads.
+
+    Args:
+        argv: the program and its arguments.
+        limit: seconds after which it is ended.
+        directory: its working directory; by default that of this process.
+        environment: its variables; by default those of this process, with messages in English.
+        text: its input.
 
     Raises:
         OSError: it does not exist.
-        subprocess.TimeoutExpired: it took longer than the limit, in seconds.
+        subprocess.TimeoutExpired: it took longer than the limit.
     """
-    environment = {**os.environ, "LC_ALL": "C"}
+    variables = {**os.environ, "LC_ALL": "C"} if environment is None else environment
     done = subprocess.run(
-        argv, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
+        list(argv), cwd=directory, env=variables, input=text.encode(), capture_output=True, timeout=limit, check=False
     )
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 

@@ -8,15 +8,17 @@ import contextlib
 import os
 from typing import Iterator
 
-from .._plan.converge import DeviceError
-from . import atomic
+from .atomic import NewFile
+from .files import os_errors_as
 from .lock import locked
+
+_REMEDY = "; use a user who may work there"
 
 
 class Store:
     """The files below ``path``, which is made when something is written.
 
-    Every method raises :class:`DeviceError` where the system does not let it do its work.
+    Every method raises ``DeviceError`` where the system does not let it do its work.
     """
 
     def __init__(self, path: str) -> None:
@@ -29,7 +31,7 @@ class Store:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """While the body runs, no other process is in such a body; it takes milliseconds, so others wait."""
-        with self._in_words(self._path):
+        with os_errors_as(self._path, _REMEDY):
             os.makedirs(self._path, mode=0o755, exist_ok=True)
             descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -40,27 +42,17 @@ class Store:
 
     def read(self, name: str) -> str | None:
         """What a file holds, or None if there is none."""
-        with self._in_words(self.path(name)):
-            try:
-                with open(self.path(name), encoding="utf-8") as stream:
-                    return stream.read()
-            except FileNotFoundError:
-                return None
+        path = self.path(name)
+        with os_errors_as(path, _REMEDY), contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as stream:
+            return stream.read()
+        return None
 
     def write(self, name: str, text: str, mode: int) -> None:
         """Put a file in place as a whole."""
-        with self._in_words(self.path(name)):
-            atomic.write(self.path(name), text, mode)
+        with os_errors_as(self.path(name), _REMEDY), NewFile(self.path(name), mode) as new:
+            new.put(text)
 
     def remove(self, name: str) -> None:
         """Remove a file that is there."""
-        with self._in_words(self.path(name)):
+        with os_errors_as(self.path(name), _REMEDY):
             os.unlink(self.path(name))
-
-    @staticmethod
-    @contextlib.contextmanager
-    def _in_words(path: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise DeviceError(f"{path}: {error.strerror}; use a user who may work there") from error

@@ -26,8 +26,7 @@ from .._roce.survey import Survey, Surveyed, nics_of
 from .._vipu.ipuof_files import IpuofFiles
 from .controllers import controllers_from, places_of
 from .once import Once
-from .parts import Part, answer_of, line_of
-from .plain import plain
+from .parts import Part, answer_of, line_of, plain
 from .things import kernel_parameters_from, packages_from, paths_from, secrets_from, texts_from, units_from
 from .use import running_on
 

@@ -15,9 +15,8 @@ from typing import Any, Mapping, Sequence
 from .._plan.converge import Refused
 from .._plan.steps import DISRUPTIVE, NO_RISK, UPDATE, Fields, State, Step, changed_fields, reason_for
 from .._rnic.declared import Interface
-from .._rnic.server import Link, Server, management
+from .._rnic.server import Server, management
 from .._rnic.targets import devices_of
-from .._rnic.uses import Uses
 from . import boot
 from .declared import RoceInterface
 from .rules import check
@@ -131,24 +130,6 @@ def devices_on(server: Server, interfaces: Sequence[RoceInterface]) -> dict[str,
         if device in reserved:
             raise Refused(f"interface {name}: {device} {reserved[device]} and is never changed; declare RNICs only")
     return devices
-
-
-def refuse_used(steps: Sequence[Step], uses: Uses, links: Mapping[str, Link]) -> None:
-    """Refuse steps that RDMA queue pairs would feel.
-
-    Args:
-        steps: those that are felt.
-        uses: who has queue pairs right now.
-        links: every network device by its kernel name.
-
-    Raises:
-        Refused: the first step that is felt, and by whom.
-    """
-    for step in steps:
-        device = (step.before or {})["device"]
-        words = uses.of(device, links)
-        if words:
-            raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 
 
 def _is_in_force(tools: ToolSet, interface: RoceInterface, state: State) -> bool:

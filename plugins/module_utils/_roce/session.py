@@ -8,6 +8,7 @@ from typing import Mapping, Sequence
 
 from .._plan.converge import one_by_one
 from .._plan.steps import State, Step
+from .._rnic.change import refuse_used
 from .._rnic.server import Link
 from . import plan as planning
 from .client import RoceClient
@@ -43,5 +44,5 @@ class RoceSession:
         steps = planning.plan(self._client.tools, self._interfaces, actual)
         felt = [step for step in steps if planning.is_felt(step)]
         if felt:
-            planning.refuse_used(felt, self._client.uses(), self._links)
+            refuse_used(felt, self._client.uses(), self._links)
         return steps

@@ -13,12 +13,14 @@ import syslog
 import tempfile
 from typing import Mapping, Sequence
 
+from .._host import programs
 from .._host.files import Files
+from .._host.programs import NOT_FOUND, TIMED_OUT
 from .._plan.converge import DeviceError, Refused
 from .._vipu.cli import Controller
 from .._vipu.connection import WAIT_TIMEOUT
 from .._vipu.dialect import ADMIN, USERS
-from .._vipu.process import NOT_FOUND, TIMED_OUT, run_program
+from .._vipu.process import run_program
 from .directory import Directory
 from .dynamic import Dynamic
 from .hold_out import hold_out
@@ -74,14 +76,11 @@ def run_slurm(argv: list[str], text: str) -> tuple[int, str, str]:
     """Run one of Slurm's programs or MUNGE's. Nobody's environment changes what it prints."""
     environment = {name: os.environ[name] for name in ("PATH", "SLURM_CONF") if name in os.environ}
     try:
-        done = subprocess.run(
-            argv, input=text.encode(), env=environment, capture_output=True, timeout=SLURM_LIMIT, check=False
-        )
+        return programs.run_program(argv, SLURM_LIMIT, environment=environment, text=text)
     except subprocess.TimeoutExpired:
         return TIMED_OUT, "", f"no end after {SLURM_LIMIT:g} s"
     except OSError as error:
         return NOT_FOUND, "", f"{argv[0]}: {error.strerror}"
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
 def way_of(settings: Settings, controller: Controller, slurm: Slurm, directory: Directory) -> Way:

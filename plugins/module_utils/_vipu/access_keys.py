@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterable, Iterator
 
 from .._host.atomic import NewFile, finished_name
+from .._host.files import os_errors_as
 from .._plan.converge import DeviceError
 
 
@@ -65,14 +66,12 @@ class AccessKeys:
             yield lambda _key: None
             return
         path = self._path(name)
-        try:
+        with os_errors_as(f"{path}: the access key of user {name} cannot be kept"):
             os.makedirs(self._directory, 0o700, exist_ok=True)
             for left in os.listdir(self._directory):
                 if finished_name(left) == f"{name}.key":
                     os.unlink(os.path.join(self._directory, left))
             new = NewFile(path, 0o600)
-        except OSError as error:
-            raise DeviceError(f"{path}: the access key of user {name} cannot be kept: {error.strerror}") from error
 
         def put(key: str) -> None:
             try:

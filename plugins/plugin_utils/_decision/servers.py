@@ -91,7 +91,7 @@ def _interface_steps(
     steps = planner.plan(planner.state_of(server))
     disturbing = felt(steps)
     if disturbing:
-        refuse_used(disturbing, uses_from(_read(look, "uses")), server)
+        refuse_used(disturbing, uses_from(_read(look, "uses")), server.links)
     if steps and planner.backend.name != "networkmanager" and "networkd" in server.services and network["unloaded"]:
         raise Refused(network["unloaded"][0])
     return steps
@@ -116,7 +116,7 @@ def _roce_steps(interfaces: Sequence[RoceInterface], look: Look, earlier: Sequen
     if disturbing:
         # What is mounted waits for its packets, and virtual functions have settings of their own.
         uses = replace(uses_from(_read(look, "uses")), mounts=(), functions=())
-        roce_plan.refuse_used(disturbing, uses, server.links)
+        refuse_used(disturbing, uses, server.links)
     return [replace(step, kind=ROCE) for step in steps]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import Interface
 from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
