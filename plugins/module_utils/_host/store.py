@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 from typing import Iterator
 
 from .atomic import NewFile
@@ -42,9 +43,8 @@ class Store:
 
     def read(self, name: str) -> str | None:
         """What a file holds, or None if there is none."""
-        path = self.path(name)
-        with os_errors_as(path, _REMEDY), contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as stream:
-            return stream.read()
+        with os_errors_as(self.path(name), _REMEDY), contextlib.suppress(FileNotFoundError):
+            return Path(self.path(name)).read_text(encoding="utf-8")
         return None
 
     def write(self, name: str, text: str, mode: int) -> None:
