@@ -61,6 +61,14 @@ def finished_name(name: str) -> str | None:
     return found.group(1) if found else None
 
 
+def remove_unfinished(path: str) -> None:
+    """Remove what earlier writes of a file left because they were killed; nobody may be writing it now."""
+    directory, name = os.path.split(path)
+    for left in os.listdir(directory):
+        if finished_name(left) == name:
+            os.unlink(os.path.join(directory, left))
+
+
 def _sync_directory(path: str) -> None:
     """Have the names in a directory on the disk, too."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

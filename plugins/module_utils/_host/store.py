@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Iterator
 
-from .atomic import NewFile
+from .atomic import NewFile, remove_unfinished
 from .files import os_errors_as
 from .lock import locked
 
@@ -48,9 +48,11 @@ class Store:
         return None
 
     def write(self, name: str, text: str, mode: int) -> None:
-        """Put a file in place as a whole."""
-        with os_errors_as(self.path(name), _REMEDY), NewFile(self.path(name), mode) as new:
-            new.put(text)
+        """Put a file in place as a whole, while no other process writes it."""
+        with os_errors_as(self.path(name), _REMEDY):
+            remove_unfinished(self.path(name))
+            with NewFile(self.path(name), mode) as new:
+                new.put(text)
 
     def remove(self, name: str) -> None:
         """Remove a file that is there."""

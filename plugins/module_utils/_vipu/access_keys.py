@@ -8,7 +8,7 @@ import os
 from contextlib import contextmanager
 from typing import Callable, Iterable, Iterator
 
-from .._host.atomic import NewFile, finished_name
+from .._host.atomic import NewFile, remove_unfinished
 from .._host.files import os_errors_as
 from .._plan.converge import DeviceError
 
@@ -68,9 +68,7 @@ class AccessKeys:
         path = self._path(name)
         with os_errors_as(f"{path}: the access key of user {name} cannot be kept"):
             os.makedirs(self._directory, 0o700, exist_ok=True)
-            for left in os.listdir(self._directory):
-                if finished_name(left) == f"{name}.key":
-                    os.unlink(os.path.join(self._directory, left))
+            remove_unfinished(path)
             new = NewFile(path, 0o600)
 
         def put(key: str) -> None:

@@ -27,6 +27,13 @@ def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> Non
     assert store.read("pod001.lock") is None
 
 
+def test_what_a_killed_write_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / ".claims.json.abcd1234").write_text("half of")
+    (tmp_path / ".runs.jsonl.abcd1234").write_text("of another file")
+    Store(str(tmp_path)).write("claims.json", "{}", 0o644)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".runs.jsonl.abcd1234", "claims.json"]
+
+
 def test_a_directory_that_cannot_be_made_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
