@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony import chrony_configuration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.rsyslog import rsyslog_configuration

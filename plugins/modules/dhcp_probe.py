@@ -83,9 +83,9 @@ offers:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import mac_from
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.probe import probe
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import mac_from
-from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_probe import probe
 
 ARGUMENTS = {
     "interface": {"type": "str", "required": True},

@@ -231,7 +231,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.distribution import 
 from ansible_collections.ipu.pod.plugins.module_utils._look.host import HostLook, looked
 from ansible_collections.ipu.pod.plugins.module_utils._look.once import LIMIT, run_limited
 from ansible_collections.ipu.pod.plugins.module_utils._look.things import texts_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.ssh_addresses import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.process import run_program
 

@@ -95,9 +95,9 @@ from typing import Any, Iterable
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._runs.directory import FOR_ALL, Directory, lock_name
-from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, held, hold
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, held, hold, lock_name, lock_of
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, run_from
 
 ARGUMENTS = {
@@ -113,7 +113,7 @@ ARGUMENTS = {
 def main() -> None:
     """Take, renew or give back."""
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
-    directory = Directory(module.params["directory"])
+    store = Store(module.params["directory"])
     try:
         if module.params["run"] is None:
             raise Refused(
@@ -121,22 +121,22 @@ def main() -> None:
             )
         run = run_from(module.params["run"])
         if module.check_mode:
-            _foretell(module, directory, run)
-        with directory.alone():
-            there = {pod: directory.lock(pod) for pod in module.params["pods"]}
+            _foretell(module, store, run)
+        with store.alone():
+            there = {pod: lock_of(pod, store) for pod in module.params["pods"]}
             if module.params["state"] == "held":
-                _hold(module, directory, run, there)
-            _free(module, directory, run, there)
+                _hold(module, store, run, there)
+            _free(module, store, run, there)
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False, locks={})
 
 
-def _foretell(module: AnsibleModule, directory: Directory, run: Run) -> None:
+def _foretell(module: AnsibleModule, store: Store, run: Run) -> None:
     """Say who is at work. Who may only read may not see it, which is no reason to end."""
     found: dict[str, Lock | None] = {}
     for pod in module.params["pods"]:
         try:
-            found[pod] = directory.lock(pod)
+            found[pod] = lock_of(pod, store)
         except (Refused, DeviceError) as error:
             module.warn(f"Who holds {pod} is not known: {error}")
     for lock in found.values():
@@ -147,10 +147,10 @@ def _foretell(module: AnsibleModule, directory: Directory, run: Run) -> None:
     module.exit_json(changed=differs, locks=_public(found.values()), taken=[])
 
 
-def _hold(module: AnsibleModule, directory: Directory, run: Run, there: dict[str, Lock | None]) -> None:
+def _hold(module: AnsibleModule, store: Store, run: Run, there: dict[str, Lock | None]) -> None:
     mine: list[Lock] = []
     for pod, lock in there.items():
-        path = f"{directory.path(lock_name(pod))} on {socket.gethostname()}"
+        path = f"{store.path(lock_name(pod))} on {socket.gethostname()}"
         try:
             got, warning = hold(pod, lock, run, module.params["lease"], time.time(), module.params["gone"], path)
         except Refused as error:
@@ -160,15 +160,15 @@ def _hold(module: AnsibleModule, directory: Directory, run: Run, there: dict[str
             module.warn(warning)
         mine.append(got)
     for lock in mine:
-        directory.write(lock_name(lock.pod), lock.text(), FOR_ALL)
+        store.write(lock_name(lock.pod), lock.text(), 0o644)
     taken = [pod for pod, lock in there.items() if not (lock and lock.is_of(run))]
     module.exit_json(changed=bool(taken), locks=_public(mine), taken=taken)
 
 
-def _free(module: AnsibleModule, directory: Directory, run: Run, there: dict[str, Lock | None]) -> None:
+def _free(module: AnsibleModule, store: Store, run: Run, there: dict[str, Lock | None]) -> None:
     mine = [lock for lock in there.values() if lock and lock.is_of(run)]
     for lock in mine:
-        directory.remove(lock_name(lock.pod))
+        store.remove(lock_name(lock.pod))
     others = [lock for lock in there.values() if lock not in mine]
     module.exit_json(changed=bool(mine), locks=_public(others), taken=[])
 

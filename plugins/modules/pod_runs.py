@@ -140,9 +140,11 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._runs.directory import FOR_ITS_OWNER, RECORD, Directory
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import lock_of
 from ansible_collections.ipu.pod.plugins.module_utils._runs.records import (
+    FILE,
     Record,
     end,
     latest,
@@ -170,29 +172,29 @@ ARGUMENTS = {
 def main() -> None:
     """Write, or read."""
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
-    directory = Directory(module.params["directory"])
+    store = Store(module.params["directory"])
     try:
         if module.params["state"] == "gathered":
-            _gather(module, directory)
+            _gather(module, store)
         if module.params["run"] is None:
             raise Refused("run: pod_runs does not know which it is; write a task of a playbook, with ipu.pod.pod_runs")
         run = run_from(module.params["run"])
         if module.check_mode:
-            module.exit_json(changed=_written(module, _records(directory), run) != _records(directory))
-        with directory.alone():
-            before = _records(directory)
+            module.exit_json(changed=_written(module, _records(store), run) != _records(store))
+        with store.alone():
+            before = _records(store)
             after = _written(module, before, run)
             if after != before:
-                directory.write(RECORD, text_of(after), FOR_ITS_OWNER)
+                store.write(FILE, text_of(after), 0o600)
         module.exit_json(changed=after != before)
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
 
 
-def _gather(module: AnsibleModule, directory: Directory) -> None:
-    records = latest(_records(directory), module.params["keep"])
+def _gather(module: AnsibleModule, store: Store) -> None:
+    records = latest(_records(store), module.params["keep"])
     pods = {pod for record in records for pod in record.get("pods", [])}
-    locks = [directory.lock(pod) for pod in sorted(pods)]
+    locks = [lock_of(pod, store) for pod in sorted(pods)]
     runs = runs_of(records, [lock.holder.identity for lock in locks if lock])
     module.exit_json(changed=False, runs=runs, table=table_of(runs))
 
@@ -206,8 +208,8 @@ def _written(module: AnsibleModule, records: list[Record], run: Run) -> list[Rec
     return latest(after, module.params["keep"])
 
 
-def _records(directory: Directory) -> list[Record]:
-    return records_from(directory.read(RECORD) or "", directory.path(RECORD))
+def _records(store: Store) -> list[Record]:
+    return records_from(store.read(FILE) or "", store.path(FILE))
 
 
 if __name__ == "__main__":

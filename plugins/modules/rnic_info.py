@@ -134,8 +134,8 @@ minimum:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import run_program
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import run_program
 from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import Inspection
 
 ARGUMENTS = {

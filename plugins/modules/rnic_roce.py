@@ -265,13 +265,13 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import run_program
 from ansible_collections.ipu.pod.plugins.module_utils._plan import module as edge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.connection import ssh_addresses
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import run_program
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.ssh_addresses import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
 from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._roce.session import RoceSession
@@ -288,11 +288,11 @@ def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True, required_if=[("state", "merged", ["interfaces"])])
     try:
         sysfs, addresses, tools = Sysfs(), ssh_addresses(os.getpid()), module.params["tools"]
-        host = Host(run_program, Files(), addresses, sysfs.pci_addresses(), tools, sysfs.rdma_devices())
+        client = RoceClient(run_program, Files(), addresses, sysfs.pci_addresses(), tools, sysfs.rdma_devices())
         if module.params["state"] == "gathered":
-            server = host.survey_all()
+            server = client.survey_all()
             module.exit_json(changed=False, gathered=gathered(server), lasting=lasting(server))
-        session = RoceSession(host, roce_interfaces_from(module.params["interfaces"]))
+        session = RoceSession(client, roce_interfaces_from(module.params["interfaces"]))
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
     edge.run(module, session.read, session.plan, session.apply)

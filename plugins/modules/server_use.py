@@ -58,9 +58,9 @@ unknown:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
+from ansible_collections.ipu.pod.plugins.module_utils._look.use import running_on
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
-from ansible_collections.ipu.pod.plugins.module_utils._use.running import running_on
 
 
 def main() -> None:

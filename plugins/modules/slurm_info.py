@@ -139,9 +139,9 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import SEARCH_PATH
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import Paths
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.site import ROLE, Site, site_from
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import Paths
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.site import ROLE, Site, site_from
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import SEARCH_PATH
 
 VIPU_PROGRAMS = ("vipu-admin", "vipu")
 PLUGIN = "/usr/lib/ipu-pod/spank_ipu.so"

@@ -13,13 +13,13 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import Uses
 from ansible_collections.ipu.pod.plugins.module_utils._roce import boot
 from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as roce
-from ansible_collections.ipu.pod.plugins.module_utils._roce import server as surveys
+from ansible_collections.ipu.pod.plugins.module_utils._roce import survey as surveys
 from ansible_collections.ipu.pod.plugins.module_utils._roce.ofed import Ofed
 from ansible_collections.ipu.pod.plugins.module_utils._roce.tool_sets import Nic
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
@@ -91,7 +91,7 @@ def _server(name: str, told: Told) -> Look:
     rnic_name, nic = told["nic"], Nic(told["nic"], "mlx5_0")
     script, unit = boot.script(nic, TOOLS, told["lasting_roce"]), boot.unit(rnic_name, nic)
     lossless = surveys.Surveyed(nic, told["roce"], script, unit, starts=True)
-    surveyed = surveys.Server(TOOLS, server.links, {rnic_name: lossless})
+    surveyed = surveys.Survey(TOOLS, server.links, {rnic_name: lossless})
     starts = [f"{boot.wants_directory(nic)}/{boot.unit_name(rnic_name)}"]
     files = {boot.script_path(rnic_name): lossless.script, boot.unit_path(rnic_name): lossless.unit}
     network = {"gathered": rnic.gathered(server), "lasting": rnic.lasting(server)}

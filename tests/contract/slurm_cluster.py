@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import Settings
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import Settings
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.lua import lua_of
 from podsim.floor.errors import FloorError
 from podsim.floor.podman import Podman

@@ -23,7 +23,7 @@ KNOWN = "0c:42:a1:00:01:01"
 PROBE = """
 import json, sys
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_probe import probe
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.probe import probe
 try:
     print(json.dumps([[offer.server, offer.address, offer.mac] for offer in probe(sys.argv[1], sys.argv[2:], 1.0)]))
 except Refused as refused:

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.directory import Directory
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.hooks import LEAVING_LIMIT, PROCESSES_LIMIT, Hooks
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.program import way_of
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.reaper import reap
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.ways import Way
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.directory import Directory
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.hooks import LEAVING_LIMIT, PROCESSES_LIMIT, Hooks
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.program import way_of
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.reaper import reap
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.ways import Way
 from tests.contract.in_process_controller import InProcess
-from tests.unit.slurm.fake_slurm import NODES, FakeJob, FakeSlurm
-from tests.unit.slurm.test_settings import settings
+from tests.unit.slurm_program.fake_slurm import NODES, FakeJob, FakeSlurm
+from tests.unit.slurm_program.test_settings import settings
 
 MACHINES = [f"pod001-ipum{number}" for number in range(1, 17)]
 

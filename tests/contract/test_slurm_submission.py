@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import DeclaredPartition, Settings
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import DeclaredPartition, Settings
 from podsim.floor import image
 from podsim.floor.facts import Software
 from tests.contract.container_server import podman_in, skip_without_podman

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Link, Server
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import Mount, QueuePair, UsedFunction, Uses
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import TOOL_SETS
-from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server as RoceServer
-from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Surveyed
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import TOOL_SETS
 from ansible_collections.ipu.pod.plugins.module_utils._roce.settings import NAMES
+from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Survey as RoceServer
+from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Surveyed
 from ansible_collections.ipu.pod.plugins.module_utils._roce.tool_sets import Nic
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks import (
     from_plain,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from, sorted_addresses
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.profile import HEADER
 from tests.unit.rnic.runs import (

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered, lasting
 from podsim.nic.hardware import CELL_SIZE, Port
 from tests.unit.roce.tiny_roce_server import MACS, TinyRoceServer, run
@@ -182,7 +182,7 @@ def test_a_failed_change_leaves_the_nic_as_it_was(
 
 @given(server=servers())
 def test_what_is_gathered_says_what_the_nics_have(server: TinyRoceServer) -> None:
-    for found in gathered(Host(server.run, server.files).survey_all()):
+    for found in gathered(RoceClient(server.run, server.files).survey_all()):
         port = server.nics.ports[found["name"]]
         assert (found["trust"], found["pfc"], found["rings"]) == (port.trust, port.pfc, port.rings)
         assert found["dscp_map"] == {str(dscp): port.applications[dscp] for dscp in sorted(port.applications)}
@@ -191,15 +191,15 @@ def test_what_is_gathered_says_what_the_nics_have(server: TinyRoceServer) -> Non
 @given(case=cases())
 def test_what_comes_back_after_a_restart_can_be_declared(case: tuple[TinyRoceServer, list[dict[str, Any]]]) -> None:
     server, options = case
-    before = lasting(Host(server.run, server.files).survey_all())
+    before = lasting(RoceClient(server.run, server.files).survey_all())
     assert not before or not run(server, *before, check_mode=True).changed
     outcome = attempt(server, options)
     assume(outcome is not None)
-    found = lasting(Host(server.run, server.files).survey_all())
+    found = lasting(RoceClient(server.run, server.files).survey_all())
     said = {option["name"] for option in options if any(value != {} for key, value in option.items() if key != "name")}
     assert said <= {each["name"] for each in found}
     assert not found or not run(server, *found, check_mode=True).changed
     for port in server.nics.ports.values():
         port.pfc = [5]
-    drifted = lasting(Host(server.run, server.files).survey_all())
+    drifted = lasting(RoceClient(server.run, server.files).survey_all())
     assert [each for each in drifted if each.get("pfc", [5]) != [5]] == []

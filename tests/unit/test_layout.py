@@ -25,6 +25,8 @@ YAML_FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glo
 ERRORS = ("ignore_errors", "any_errors_fatal", "ignore_unreachable")
 PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
 SIMULATOR_FILES = sorted((ROOT / "simulator").rglob("*.py"))
+# The name of a tree of modules to its folder.
+TREES = {"ansible_collections.ipu.pod.plugins": PLUGINS, "podsim": ROOT / "simulator" / "podsim"}
 # These parts decide and never do.
 PURE = (
     *("_pod", "_inventory", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_link_checks"),
@@ -204,6 +206,41 @@ def test_packages_depend_one_way(folder: str) -> None:
     # Raises CycleError, which names the packages of a circle.
     order = list(TopologicalSorter({package.name: siblings(package) for package in packages}).static_order())
     assert set(order) == {package.name for package in packages}
+
+
+def imported_modules(path: Path, tree: str) -> set[str]:
+    """Return the absolute names of all that a file of a tree imports, and of what these are imported from."""
+    package = [*tree.split("."), *path.relative_to(TREES[tree]).parent.parts]
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*start, *([node.module] if node.module else [])])
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_modules_import_each_other_one_way(tree: str) -> None:
+    """Imports for types alone count, too."""
+    files = {
+        ".".join([tree, *path.relative_to(TREES[tree]).with_suffix("").parts]).removesuffix(".__init__"): path
+        for path in TREES[tree].rglob("*.py")
+    }
+    imports = {module: imported_modules(path, tree) & files.keys() - {module} for module, path in files.items()}
+    # Raises CycleError, which names the modules of a circle.
+    assert set(TopologicalSorter(imports).static_order()) == files.keys()
+    assert any(imports.values())
+
+
+def test_files_are_put_in_place_and_locked_by_one_file_each() -> None:
+    """What is written elsewhere would not be synced, and a lock of another kind would not exclude this one."""
+    files = sorted((PLUGINS / "module_utils").rglob("*.py"))
+    texts = {str(path.relative_to(PLUGINS / "module_utils")): path.read_text(encoding="utf-8") for path in files}
+    assert [path for path, text in texts.items() if "os.replace(" in text or "mkstemp" in text] == ["_host/atomic.py"]
+    assert [path for path, text in texts.items() if "import fcntl" in text] == ["_host/lock.py"]
 
 
 def test_nothing_is_ignored() -> None:

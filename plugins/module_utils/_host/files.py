@@ -4,19 +4,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import grp
 import os
 import pwd
 import re
 import shutil
 import stat
-import tempfile
 from dataclasses import dataclass
+from typing import Iterator
 
 from .._plan.converge import DeviceError, Refused
-
-# What a write makes first, beside the file that it is to be: see Files.write.
-_UNFINISHED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
+from .atomic import NewFile, finished_name
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,15 @@ class NotPlain(DeviceError):
     """Something else than a regular file with UTF-8 text is in the place of one."""
 
 
+@contextlib.contextmanager
+def os_errors_as(what: str, remedy: str = "") -> Iterator[None]:
+    """Let an error of the system in the body be a DeviceError that says what went wrong, why, and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        raise DeviceError(f"{what}: {error.strerror}{remedy}") from error
+
+
 class Files:
     """The files of one host. Paths are absolute as the host sees them.
 
@@ -45,12 +53,9 @@ class Files:
 
     def names(self, directory: str) -> list[str]:
         """The sorted names in a directory; none where it does not exist."""
-        try:
+        with os_errors_as(directory), contextlib.suppress(FileNotFoundError):
             return sorted(os.listdir(self._real(directory)))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise DeviceError(f"{directory}: {error.strerror}") from error
+        return []
 
     def read(self, path: str) -> File | None:
         """The file, or None where there is none.
@@ -59,19 +64,17 @@ class Files:
             NotPlain: it is a link, a directory or the like, or not UTF-8 text.
             DeviceError: it cannot be read.
         """
-        try:
+        with os_errors_as(path), contextlib.suppress(FileNotFoundError):
             status = os.lstat(self._real(path))
             if not stat.S_ISREG(status.st_mode):
                 raise NotPlain(f"{path} is not a regular file; move it away")
-            with open(self._real(path), encoding="utf-8", newline="") as stream:
-                content = stream.read()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise DeviceError(f"{path}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise NotPlain(f"{path} is not UTF-8 text; move it away") from error
-        return File(content, _user(status.st_uid), _group(status.st_gid), f"{stat.S_IMODE(status.st_mode):04o}")
+            try:
+                with open(self._real(path), encoding="utf-8", newline="") as stream:
+                    content = stream.read()
+            except UnicodeDecodeError as error:
+                raise NotPlain(f"{path} is not UTF-8 text; move it away") from error
+            return File(content, _user(status.st_uid), _group(status.st_gid), f"{stat.S_IMODE(status.st_mode):04o}")
+        return None
 
     def modified(self, path: str) -> int | None:
         """When its content was last written, in nanoseconds since 1970; None where there is no such file."""
@@ -82,8 +85,8 @@ class Files:
 
     def unfinished(self, directory: str) -> dict[str, str]:
         """What writes left in a directory that a reset of the host has ended: by path, with the file it was to be."""
-        found = ((name, _UNFINISHED.fullmatch(name)) for name in self.names(directory))
-        return {f"{directory}/{name}": f"{directory}/{match.group(1)}" for name, match in found if match}
+        found = ((name, finished_name(name)) for name in self.names(directory))
+        return {f"{directory}/{name}": f"{directory}/{wanted}" for name, wanted in found if wanted}
 
     def write(self, path: str, file: File) -> None:
         """Put the file in place as a whole; missing directories are made with mode 0755.
@@ -91,28 +94,22 @@ class Files:
         Raises:
             DeviceError: it could not be written; what was there is still there.
         """
-        try:
-            self._replace(self._real(path), file)
-        except OSError as error:
-            raise DeviceError(f"{path} could not be written: {error.strerror}") from error
+        real = self._real(path)
+        with os_errors_as(f"{path} could not be written"):
+            os.makedirs(os.path.dirname(real), mode=0o755, exist_ok=True)
+            uid, gid = pwd.getpwnam(file.owner).pw_uid, grp.getgrnam(file.group).gr_gid
+            with NewFile(real, int(file.mode, 8), uid, gid) as new:
+                new.put(file.content)
 
     def remove(self, path: str) -> None:
         """Remove the file; it is no error if it is gone already."""
-        try:
+        with os_errors_as(f"{path} could not be removed"), contextlib.suppress(FileNotFoundError):
             os.unlink(self._real(path))
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise DeviceError(f"{path} could not be removed: {error.strerror}") from error
 
     def remove_directory(self, path: str) -> None:
         """Remove a directory with all that is in it; it is no error if it is gone already."""
-        try:
+        with os_errors_as(f"{path} could not be removed"), contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self._real(path))
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise DeviceError(f"{path} could not be removed: {error.strerror}") from error
 
     def poke(self, path: str, line: str) -> None:
         """Write a line into a file of sysfs or configfs, which is there and stays the same file.
@@ -120,11 +117,8 @@ class Files:
         Raises:
             DeviceError: there is none, or the kernel does not take the line.
         """
-        try:
-            with open(self._real(path), "r+", encoding="utf-8") as stream:
-                stream.write(line + "\n")
-        except OSError as error:
-            raise DeviceError(f"{path} does not take {line}: {error.strerror}") from error
+        with os_errors_as(f"{path} does not take {line}"), open(self._real(path), "r+", encoding="utf-8") as stream:
+            stream.write(line + "\n")
 
     def rename(self, path: str, new: str) -> bool:
         """Give a file another name in one step; whether it was still there.
@@ -132,13 +126,10 @@ class Files:
         Raises:
             DeviceError: it is there, but could not be renamed.
         """
-        try:
+        with os_errors_as(f"{path} could not be renamed"), contextlib.suppress(FileNotFoundError):
             os.rename(self._real(path), self._real(new))
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise DeviceError(f"{path} could not be renamed: {error.strerror}") from error
-        return True
+            return True
+        return False
 
     def put(self, path: str, file: File | None) -> None:
         """Make the path what ``file`` says: this file, or None for no file."""
@@ -146,22 +137,6 @@ class Files:
             self.remove(path)
         else:
             self.write(path, file)
-
-    def _replace(self, real: str, file: File) -> None:
-        directory, name = os.path.split(real)
-        os.makedirs(directory, mode=0o755, exist_ok=True)
-        handle, new = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-                stream.write(file.content)
-                stream.flush()
-                os.fchown(stream.fileno(), pwd.getpwnam(file.owner).pw_uid, grp.getgrnam(file.group).gr_gid)
-                os.fchmod(stream.fileno(), int(file.mode, 8))
-                os.fsync(stream.fileno())
-            os.replace(new, real)
-        except BaseException:
-            os.unlink(new)
-            raise
 
     def _real(self, path: str) -> str:
         return os.path.join(self._root, path.lstrip("/"))

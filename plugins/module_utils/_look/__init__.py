@@ -1,3 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The RDMA NICs of a Poplar server: settings parsed and rendered, and the back ends that change them."""
+"""One look at a host: everything that any layer compares, part by part, each thing asked for once.
+
+``host`` has the parts; what is more than one call of a client has a file: ``use`` (who would be disturbed), ``things``
+(files, units, packages), ``controllers`` and ``distribution``. ``once`` runs each program once for all of them.
+"""

@@ -18,8 +18,7 @@ from .._vipu.connection import END_POINTS, configuration_of
 from .._vipu.dialect import ADMIN
 from .._vipu.entities import PARTITION, plural
 from .._vipu.settle import with_errors
-from .parts import line_of
-from .plain import plain
+from .parts import line_of, plain
 
 UNITS = "/etc/systemd/system"
 _UNIT = re.compile(r"vipu-server-(.+)\.service")

@@ -9,27 +9,26 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Mapping
 
 from .._host.files import Files
+from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
 from .._rnic import plan as interfaces
 from .._rnic.checkpoint import Checkpoint
 from .._rnic.client import Client
 from .._rnic.declared import Interface
-from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.server import management
 from .._rnic.sysfs import Sysfs
 from .._roce import boot
 from .._roce import plan as lossless
+from .._roce.client import RoceClient
 from .._roce.declared import RoceInterface
-from .._roce.host import Host
 from .._roce.inspection import Inspection
-from .._roce.server import Server, Surveyed, nics_of
-from .._use.running import running_on
+from .._roce.survey import Survey, Surveyed, nics_of
 from .._vipu.ipuof_files import IpuofFiles
 from .controllers import controllers_from, places_of
 from .once import Once
-from .parts import Part, answer_of, line_of
-from .plain import plain
+from .parts import Part, answer_of, line_of, plain
 from .things import kernel_parameters_from, packages_from, paths_from, secrets_from, texts_from, units_from
+from .use import running_on
 
 LEASES = ("/var/lib/misc/dnsmasq.leases", "/var/lib/dnsmasq/dnsmasq.leases", "/var/lib/ipu-pod-dhcp/*.leases")
 
@@ -99,7 +98,7 @@ class HostLook:
 
     def roce(self) -> Part:
         """The lossless settings of every NIC that may be declared, ports of a bond too, and what brings them back."""
-        host = Host(
+        client = RoceClient(
             self._run,
             self._files,
             self._ssh_addresses,
@@ -112,7 +111,7 @@ class HostLook:
 
         def survey_of(name: str) -> Surveyed | str:
             try:
-                return host.survey([RoceInterface(Interface(name))]).interfaces[name]
+                return client.survey([RoceInterface(Interface(name))]).interfaces[name]
             except DeviceError as error:
                 return line_of(error)
 
@@ -121,9 +120,9 @@ class HostLook:
         surveyed = {name: each for name, each in found.items() if isinstance(each, Surveyed)}
         unread = {name: why for name, why in found.items() if isinstance(why, str)}
         # What is adopted of a bond is the bond.
-        alone = Server(host.tools, links, {name: each for name, each in surveyed.items() if not links[name].master})
+        alone = Survey(client.tools, links, {name: each for name, each in surveyed.items() if not links[name].master})
         return {
-            "server": {"tools": host.tools.name, "links": plain(links), "interfaces": plain(surveyed)},
+            "server": {"tools": client.tools.name, "links": plain(links), "interfaces": plain(surveyed)},
             "gathered": plain(lossless.gathered(alone)),
             "lasting": plain(lossless.lasting(alone)),
             "unread": unread,

@@ -17,8 +17,8 @@ import stat
 import time
 from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Sequence
 
+from .._host.programs import Programs
 from .._plan.converge import DeviceError
-from .._rnic.programs import Programs
 
 TEXT_LIMIT = 64 * 1024
 HIDDEN = "(secret)"

@@ -8,13 +8,13 @@ The module has it from the server itself, a plan from a look at it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import DESTRUCTIVE, DISRUPTIVE, Fields, Step
 from . import network_manager, virtual_functions
+from .backends import backend_for, claim_of
 from .declared import BOND, NIC, VLAN, Interface
-from .owner import backend_for, claim_of
 from .plan import Planner
 from .profile import device_before
 from .server import Link, Server, below
@@ -58,13 +58,13 @@ def stack_of(steps: Sequence[Step], server: Server) -> list[str]:
     return sorted(devices.union(*(below(server.links, device) for device in devices)))
 
 
-def refuse_used(steps: Sequence[Step], uses: Uses, server: Server) -> None:
+def refuse_used(steps: Sequence[Step], uses: Uses, links: Mapping[str, Link]) -> None:
     """Refuse steps that would disturb somebody.
 
     Args:
         steps: those that are felt.
         uses: what uses the interfaces right now.
-        server: as surveyed.
+        links: every network device by its kernel name.
 
     Raises:
         Refused: the first step that does, and whom.
@@ -72,7 +72,7 @@ def refuse_used(steps: Sequence[Step], uses: Uses, server: Server) -> None:
     for step in steps:
         device = device_before(step)
         altered = virtual_functions.altered(step.before or {}, step.after or {})
-        words = uses.of(device, server.links) if altered is None else uses.of_functions(device, altered)
+        words = uses.of(device, links) if altered is None else uses.of_functions(device, altered)
         if words:
             raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 

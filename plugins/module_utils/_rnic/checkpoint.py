@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from typing import Sequence
 
 from .._host.files import File, Files
+from .._host.programs import Programs
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from . import undo, virtual_functions
-from .owner import BACKENDS
+from .backends import BACKENDS
 from .profile import Backend
-from .programs import Programs
 
 _FLAGS = {flag: f"{undo.DIRECTORY}/{flag}" for flag in (undo.ARMED, undo.CONFIRMED, undo.UNDOING, undo.UNDONE)}
 _LOG = f"{undo.DIRECTORY}/log"

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
 from .._host.files import File, Files, NotPlain
+from .._host.programs import Programs
 from .._plan.converge import Refused
 from .._plan.steps import Step
 from . import netplan, virtual_functions
+from .backends import BACKENDS, claim_of
 from .declared import Interface
-from .owner import BACKENDS, claim_of
 from .profile import Backend
-from .programs import Programs
-from .queue_pairs import rdma_uses
 from .server import (
     Link,
     Server,
@@ -26,7 +25,7 @@ from .server import (
     unmanaged_from,
 )
 from .sysfs import Sysfs
-from .uses import Mount, UsedFunction, Uses, mounts_from, route_device_from
+from .uses import Mount, UsedFunction, Uses, mounts_from, rdma_uses, route_device_from
 
 _NETPLAN_DIRECTORIES = (netplan.DIRECTORY, "/run/netplan", "/lib/netplan")
 _MOUNTS = "/proc/self/mounts"

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The interfaces of a Poplar server as their owner declares them, checked for what can be wrong by itself. Pure."""
+"""The interfaces of a Poplar server as their owner declares them, checked by themselves and among each other. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from .._plan.converge import Refused
-from .declared_relations import check_relations
 
 NIC, VLAN, BOND = "nic", "vlan", "bond"
 
@@ -105,8 +104,13 @@ def interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[Interface]:
         Refused: something is malformed, is declared twice, or two declarations contradict each other.
     """
     interfaces = [_interface(option) for option in options]
-    check_relations(interfaces)
+    _check_relations(interfaces)
     return interfaces
+
+
+def bond_of(name: str, interfaces: Sequence[Interface]) -> Interface | None:
+    """The declared bond that this interface is a member of."""
+    return next((i for i in interfaces if not i.absent and name in i.members), None)
 
 
 def _interface(option: Mapping[str, Any]) -> Interface:
@@ -213,3 +217,52 @@ def _address(place: str, text: str) -> str:
     if address.ip.is_multicast or address.ip.is_loopback or address.ip.is_unspecified or address.ip.is_link_local:
         raise Refused(f"{place}: {text} cannot be a NIC's address; use one of the data plane's subnet")
     return str(address)
+
+
+def _check_relations(interfaces: Sequence[Interface]) -> None:
+    """Refuse declarations that contradict each other."""
+    _refuse_twice("name", [(interface.name, interface.name) for interface in interfaces])
+    _refuse_twice("MAC", [(i.mac, i.name) for i in interfaces if i.mac])
+    _refuse_twice("MAC", [(f.mac, i.name) for i in interfaces for f in i.virtual_functions or ()])
+    _refuse_twice("PCI address", [(i.pci, i.name) for i in interfaces if i.pci])
+    _refuse_twice("address", [(address.split("/")[0], i.name) for i in interfaces for address in i.addresses or ()])
+    _refuse_twice("VLAN", [(f"{i.vlan_id} on {i.parent}", i.name) for i in interfaces if i.parent and not i.absent])
+    present = {interface.name: interface for interface in interfaces if not interface.absent}
+    _refuse_twice("member", [(member, bond.name) for bond in present.values() for member in bond.members])
+    for interface in present.values():
+        if interface.parent:
+            _check_vlan(interface, present)
+        for member in interface.members:
+            _check_member(interface, member, present)
+
+
+def _check_vlan(vlan: Interface, present: Mapping[str, Interface]) -> None:
+    parent = present.get(vlan.parent or "")
+    if parent is None:
+        raise Refused(f"{vlan.place}: its parent {vlan.parent} is not declared; declare it, too, at least by its name")
+    if parent.parent:
+        raise Refused(f"{vlan.place}: its parent {parent.name} is a VLAN itself; put it on the NIC or bond below")
+    if bond_of(parent.name, list(present.values())):
+        raise Refused(f"{vlan.place}: its parent {parent.name} is a member of a bond; put it on the bond")
+    if vlan.mtu and parent.mtu and vlan.mtu > parent.mtu:
+        raise Refused(f"{vlan.place}: mtu {vlan.mtu} is more than the {parent.mtu} of its parent {parent.name}")
+
+
+def _check_member(bond: Interface, name: str, present: Mapping[str, Interface]) -> None:
+    member = present.get(name)
+    if member is None:
+        raise Refused(f"{bond.place}: its member {name} is not declared; declare it, too, at least by its name")
+    if member.parent or member.members:
+        raise Refused(f"{bond.place}: its member {name} is no NIC; a bond takes NICs only")
+    if member.addresses:
+        raise Refused(f"interface {name}: a member of a bond has no addresses; declare them for {bond.name}")
+    if member.mtu and member.mtu != bond.mtu:
+        raise Refused(f"interface {name}: a member has the mtu of its bond; declare it for {bond.name} only")
+
+
+def _refuse_twice(what: str, uses: Sequence[tuple[str, str]]) -> None:
+    users: dict[str, str] = {}
+    for value, name in uses:
+        if value in users:
+            raise Refused(f"interfaces {users[value]} and {name}: the {what} {value} is declared twice; keep one")
+        users[value] = name

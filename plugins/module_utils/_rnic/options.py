@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from .owner import AUTO, BACKENDS
+from .backends import AUTO, BACKENDS
 
 Spec = Dict[str, Any]
 

@@ -28,7 +28,7 @@ from .._plan.steps import (
 )
 from . import virtual_functions
 from .declared import BOND, NIC, VLAN, Interface, sorted_addresses
-from .others import is_lasting
+from .foreign_files import is_lasting
 from .profile import Backend, Profile, own_texts
 from .server import Link, Server, management
 from .targets import Target, own_files

@@ -89,7 +89,7 @@ class Session:
         steps = self._planner.plan(actual) if self._planner else []
         disturbing = felt(steps)
         if disturbing:
-            refuse_used(disturbing, self._client.uses(stack_of(disturbing, self._server)), self._server)
+            refuse_used(disturbing, self._client.uses(stack_of(disturbing, self._server)), self._server.links)
         if steps and self._planner:
             self._client.rehearse(self._planner.backend, steps, self._server)
         return steps

@@ -10,10 +10,9 @@ from typing import Mapping, Sequence
 
 from .._plan.converge import Refused
 from . import netplan, network_manager, networkd, virtual_functions
-from .declared import BOND, NIC, VLAN, Interface
-from .declared_relations import bond_of
-from .others import left_to_others
-from .owner import BACKENDS
+from .backends import BACKENDS
+from .declared import BOND, NIC, VLAN, Interface, bond_of
+from .foreign_files import left_to_others
 from .profile import HEADER, Backend
 from .server import Link, Server, above, management
 

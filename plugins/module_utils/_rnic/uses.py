@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs over a server's interfaces right now and would not survive a change. Pure.
+"""What runs over a server's interfaces right now and would not survive a change.
 
 What cannot be known counts as in use: a mount whose server's address is unknown, over every interface; queue pairs
 that cannot be listed, over every interface of a server that has RDMA devices.
@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Sequence
 
+from .._host.programs import Programs
 from .._plan.converge import DeviceError
 from .server import Link, above, below
 
@@ -91,6 +92,21 @@ class Uses:
         """Who has taken some of a device's virtual functions, in words."""
         indexes = {function["index"] for function in functions}
         return [str(used) for used in self.functions if used.device == device and used.index in indexes]
+
+
+def rdma_uses(programs: Programs, rdma_devices: Sequence[str]) -> Uses:
+    """The queue pairs on a server's RDMA devices; without such devices nobody is asked.
+
+    Raises:
+        DeviceError: a tool's answer could not be read.
+    """
+    if not rdma_devices:
+        return Uses()
+    pairs = programs.answer(["rdma", "-j", "resource", "show", "qp"])
+    return Uses(
+        netdevs=netdevs_from(programs.answer(["rdma", "-j", "link", "show"]) or ""),
+        queue_pairs=None if pairs is None else queue_pairs_from(pairs),
+    )
 
 
 def mounts_from(text: str) -> list[Mount]:

@@ -34,7 +34,7 @@ def interface_of(path: str) -> str | None:
 
 def unit_text(device: str, functions: Sequence[Mapping[str, Any]]) -> str:
     """The unit's file: the same commands that can be given by hand."""
-    link = f"sys-subsystem-net-devices-{_escaped(device)}.device"
+    link = device_unit(device)
     lines = [
         HEADER,
         "[Unit]",
@@ -51,6 +51,12 @@ def unit_text(device: str, functions: Sequence[Mapping[str, Any]]) -> str:
         "WantedBy=multi-user.target",
     ]
     return "".join(line + "\n" for line in lines)
+
+
+def device_unit(device: str) -> str:
+    """What systemd calls a network device."""
+    escaped = re.sub(r"[^A-Za-z0-9:_.]", lambda found: f"\\x{ord(found.group()):02x}", device)
+    return f"sys-subsystem-net-devices-{escaped}.device"
 
 
 def altered(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -114,8 +120,3 @@ def _function(entry: Mapping[str, Any]) -> dict[str, Any]:
         "trust": bool(entry.get("trust", False)),
         "spoof_check": bool(entry.get("spoofchk", False)),
     }
-
-
-def _escaped(device: str) -> str:
-    """As systemd writes a device's name in a unit's name."""
-    return re.sub(r"[^A-Za-z0-9:_.]", lambda found: f"\\x{ord(found.group()):02x}", device)

@@ -8,9 +8,9 @@ import json
 import re
 from typing import Mapping
 
-from .commands import shell_line
+from .._rnic.virtual_functions import device_unit
 from .settings import NAMES, OF_RDMA_DEVICE, Settings
-from .tool_sets import Nic, ToolSet
+from .tool_sets import Nic, ToolSet, shell_line
 
 HEADER = "# Written by ipu.pod.rnic_roce, which overwrites what is changed here by hand."
 UNITS = "/etc/systemd/system"
@@ -36,7 +36,7 @@ def unit_path(name: str) -> str:
 
 def wants_directory(nic: Nic) -> str:
     """Where systemd looks for what to start when the device appears."""
-    return f"{UNITS}/{_device_unit(nic)}.wants"
+    return f"{UNITS}/{device_unit(nic.device)}.wants"
 
 
 def script(nic: Nic, tools: ToolSet, settings: Mapping[str, object]) -> str:
@@ -67,15 +67,10 @@ def settings_in(text: str) -> Settings | None:
 
 def unit(name: str, nic: Nic) -> str:
     """A unit that starts with the device and ends with it, so that a reloaded driver starts it again."""
-    device = _device_unit(nic)
+    device = device_unit(nic.device)
     return (
         f"{HEADER}\n"
         f"[Unit]\nDescription=RoCE settings of {nic.device}\nBindsTo={device}\nAfter={device}\n"
         f"\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh {script_path(name)}\n"
         f"\n[Install]\nWantedBy={device}\n"
     )
-
-
-def _device_unit(nic: Nic) -> str:
-    escaped = re.sub(r"[^A-Za-z0-9:_.]", lambda match: f"\\x{ord(match.group()):02x}", nic.device)
-    return f"sys-subsystem-net-devices-{escaped}.device"

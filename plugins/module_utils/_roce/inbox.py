@@ -7,16 +7,19 @@ from __future__ import annotations
 import json
 from typing import Any, Mapping
 
-from .commands import Call, Command, Write, call
 from .ofed import MODES, MODES_BY_TEXT
 from .settings import Settings
 from .tool_sets import (
     COMMON_SETTERS,
     Answers,
+    Call,
+    Command,
     Nic,
     Questions,
     Read,
     Setters,
+    Write,
+    call,
     common_questions,
     common_settings,
     unknown_answer,

@@ -8,10 +8,10 @@ import re
 from typing import Any
 
 from .._host.files import Files
+from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
-from .._rnic.programs import Programs, Run, side_by_side
 from .._rnic.server import Link, links_from
-from .server import nics_of, rdma_devices_from
+from .survey import nics_of, rdma_devices_from
 
 # Of the priority's own counters, those that tell whether its class is used and how often it was held up.
 _PRIORITY_COUNTER = re.compile(r"^\s*((?:rx|tx)_prio(\d)_(?:bytes|packets|pause|discards)): (\d+)$", re.MULTILINE)

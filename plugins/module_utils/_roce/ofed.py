@@ -8,14 +8,15 @@ import re
 from typing import Any
 
 from .._plan.converge import Refused
-from .commands import Command, call
 from .settings import DSCPS, PRIORITIES, Settings
 from .tool_sets import (
     COMMON_SETTERS,
     Answers,
+    Command,
     Nic,
     Questions,
     Setters,
+    call,
     common_questions,
     common_settings,
     unknown_answer,

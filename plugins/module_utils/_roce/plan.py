@@ -1,6 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From declared lossless settings and what a server does now to the steps that bring both together. Pure.
+"""From declared lossless settings and what a server does now to the steps that bring both together, and what forbids
+them. Pure.
 
 The state has one kind, ``interface``, by declared name: ``device``, ``rdma_device``, ``tools``, each setting as it is
 running, and the files that bring the settings back: ``script`` and ``unit`` as lines, and whether the unit ``starts``
@@ -14,21 +15,22 @@ from typing import Any, Mapping, Sequence
 from .._plan.converge import Refused
 from .._plan.steps import DISRUPTIVE, NO_RISK, UPDATE, Fields, State, Step, changed_fields, reason_for
 from .._rnic.declared import Interface
+from .._rnic.server import Server, management
+from .._rnic.targets import devices_of
 from . import boot
-from .commands import Command
 from .declared import RoceInterface
 from .rules import check
-from .server import Server, Surveyed, nics_of
 from .settings import NAMES, OF_NEW_CONNECTIONS, Settings, overlaid
-from .tool_sets import Nic, ToolSet
+from .survey import Survey, Surveyed, nics_of
+from .tool_sets import Command, Nic, ToolSet
 
 KIND = "interface"
 FILES = ("script", "unit", "starts")
 
 
-def state_of(server: Server) -> State:
+def state_of(survey: Survey) -> State:
     """The surveyed interfaces as a state."""
-    return {KIND: {name: _fields(server.tools, surveyed) for name, surveyed in server.interfaces.items()}}
+    return {KIND: {name: _fields(survey.tools, surveyed) for name, surveyed in survey.interfaces.items()}}
 
 
 def plan(tools: ToolSet, interfaces: Sequence[RoceInterface], actual: State) -> list[Step]:
@@ -96,24 +98,38 @@ def commands_between(tools: ToolSet, nic: Nic, now: Mapping[str, Any], wanted: M
     return commands
 
 
-def gathered(server: Server) -> list[dict[str, Any]]:
+def gathered(survey: Survey) -> list[dict[str, Any]]:
     """Every surveyed interface in the form of the option ``interfaces``."""
-    macs = {nic.device: nic.mac for nic in nics_of(server.links)}
+    macs = {nic.device: nic.mac for nic in nics_of(survey.links)}
     return [
         {"name": name, "mac": macs[surveyed.nic.device], **_as_declared(surveyed.running)}
-        for name, surveyed in server.interfaces.items()
+        for name, surveyed in survey.interfaces.items()
     ]
 
 
-def lasting(server: Server) -> list[dict[str, Any]]:
+def lasting(survey: Survey) -> list[dict[str, Any]]:
     """What scripts of this collection bring back as it is running, in the form of the option ``interfaces``."""
-    state = state_of(server)
+    state = state_of(survey)
     found = []
-    for name, surveyed in server.interfaces.items():
+    for name, surveyed in survey.interfaces.items():
         settings = boot.settings_in(surveyed.script or "")
-        if settings and _is_in_force(server.tools, RoceInterface(Interface(name), settings), state):
+        if settings and _is_in_force(survey.tools, RoceInterface(Interface(name), settings), state):
             found.append({"name": name, **_as_declared(settings)})
     return found
+
+
+def devices_on(server: Server, interfaces: Sequence[RoceInterface]) -> dict[str, str]:
+    """The device of each declared interface, by declared name.
+
+    Raises:
+        Refused: one of them is not there, or is what the server is managed through.
+    """
+    reserved = management(server)
+    devices = devices_of(server, [interface.nic for interface in interfaces])
+    for name, device in devices.items():
+        if device in reserved:
+            raise Refused(f"interface {name}: {device} {reserved[device]} and is never changed; declare RNICs only")
+    return devices
 
 
 def _is_in_force(tools: ToolSet, interface: RoceInterface, state: State) -> bool:

@@ -8,30 +8,30 @@ from typing import Mapping, Sequence
 
 from .._plan.converge import one_by_one
 from .._plan.steps import State, Step
+from .._rnic.change import refuse_used
 from .._rnic.server import Link
 from . import plan as planning
-from .change import refuse_used
+from .client import RoceClient
 from .declared import RoceInterface
-from .host import Host
 
 
 class RoceSession:
     """The declared interfaces of one server.
 
     Args:
-        host: the server.
+        client: the server.
         interfaces: what is declared.
     """
 
-    def __init__(self, host: Host, interfaces: Sequence[RoceInterface]) -> None:
-        self._host = host
+    def __init__(self, client: RoceClient, interfaces: Sequence[RoceInterface]) -> None:
+        self._client = client
         self._interfaces = interfaces
         self._links: Mapping[str, Link] = {}
-        self.apply = one_by_one(host.carry_out)
+        self.apply = one_by_one(client.carry_out)
 
     def read(self) -> State:
         """The state of the declared interfaces."""
-        server = self._host.survey(self._interfaces)
+        server = self._client.survey(self._interfaces)
         self._links = server.links
         return planning.state_of(server)
 
@@ -41,8 +41,8 @@ class RoceSession:
         Raises:
             Refused: RDMA queue pairs would feel them.
         """
-        steps = planning.plan(self._host.tools, self._interfaces, actual)
+        steps = planning.plan(self._client.tools, self._interfaces, actual)
         felt = [step for step in steps if planning.is_felt(step)]
         if felt:
-            refuse_used(felt, self._host.uses(), self._links)
+            refuse_used(felt, self._client.uses(), self._links)
         return steps

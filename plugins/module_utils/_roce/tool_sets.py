@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the two sets of tools have in common: the NIC they work on, what they are asked, pause frames, rings, sysfs.
 
-Pure: questions and commands are data, answers are text. :mod:`host` asks and runs.
+Pure: questions and commands are data, which can be run now or written down as a shell line, and answers are text.
+:mod:`client` asks and runs.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Union
 
 from .._plan.converge import DeviceError
-from .commands import Call, Command, Write, call
 from .settings import NO_TRAFFIC_CLASS, PRIORITIES, Settings
 
 # By what an answer is of. None: the driver or the tools do not have that.
@@ -30,6 +31,43 @@ class Nic:
     device: str
     rdma_device: str | None = None
     rdma_port: int = 1
+
+
+@dataclass(frozen=True)
+class Call:
+    """Run a program.
+
+    Args:
+        argv: the program and its arguments.
+        already: the exit status with which older versions of it say that nothing had to be changed.
+    """
+
+    argv: tuple[str, ...]
+    already: int = 0
+
+
+@dataclass(frozen=True)
+class Write:
+    """Write one line into a file of sysfs or configfs."""
+
+    path: str
+    text: str
+
+
+Command = Union[Call, Write]
+
+
+def call(*argv: str, already: int = 0) -> Call:
+    """The call of a program."""
+    return Call(argv, already)
+
+
+def shell_line(command: Command) -> str:
+    """The command as a person would type it."""
+    if isinstance(command, Write):
+        return f"echo {shlex.quote(command.text)} > {shlex.quote(command.path)}"
+    line = " ".join(shlex.quote(word) for word in command.argv)
+    return f"{line} || [ $? -eq {command.already} ] # nothing to change" if command.already else line
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run at a time on each pod: who gets the lock, and what the others are told. Pure.
+"""One run at a time on each pod: who gets the lock, and what the others are told.
 
 The lock of a run on this control node holds as long as its process lives. Of a run elsewhere nobody can see whether it
 lives, so its lock is a lease, which the run renews.
@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Collection
 
+from .._host.store import Store
 from .._plan.converge import Refused
 from .run import Run, moment, run_from, seconds_of, spoken
 
@@ -43,6 +44,21 @@ class Lock:
     def text(self) -> str:
         """The lock as it stands in its file."""
         return json.dumps(self.public(), indent=2) + "\n"
+
+
+def lock_name(pod: str) -> str:
+    """The file of a pod's lock."""
+    return f"{pod}.lock"
+
+
+def lock_of(pod: str, store: Store) -> Lock | None:
+    """Who holds a pod, or None.
+
+    Raises:
+        Refused: its file holds something else than a lock.
+    """
+    text = store.read(lock_name(pod))
+    return None if text is None else lock_from(text, store.path(lock_name(pod)))
 
 
 def lock_from(text: str, path: str) -> Lock:

@@ -15,6 +15,7 @@ from .run import Run, spoken
 
 Record = Dict[str, Any]
 
+FILE = "runs.jsonl"
 STARTED, ENDED = "started", "ended"
 STEP_FIELDS = ("device", "layer", "action", "kind", "name", "reason", "risk")
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Callable, Iterable, Iterator
 
+from .._host.atomic import NewFile, remove_unfinished
+from .._host.files import os_errors_as
 from .._plan.converge import DeviceError
 from .dialect import ENVIRONMENT, METADATA
 
@@ -96,30 +98,19 @@ class AccessKeys:
             yield lambda _key: None
             return
         path = self._path(name)
-        temporary = f"{path}.new"
-        try:
+        with os_errors_as(f"{path}: the access key of user {name} cannot be kept"):
             os.makedirs(self._directory, 0o700, exist_ok=True)
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError as error:
-            raise DeviceError(f"{path}: the access key of user {name} cannot be kept: {error.strerror}") from error
-        try:
-            with os.fdopen(descriptor, "w") as file:
+            remove_unfinished(path)
+            new = NewFile(path, 0o600)
 
-                def put(key: str) -> None:
-                    try:
-                        file.write(f"{key}\n")
-                        file.flush()
-                        os.fsync(file.fileno())
-                        os.replace(temporary, path)
-                    except OSError as error:
-                        raise DeviceError(
-                            f"{path}: user {name} was created, but its access key cannot be kept ({error.strerror}); "
-                            "remove the user and run again"
-                        ) from error
+        def put(key: str) -> None:
+            try:
+                new.put(f"{key}\n")
+            except OSError as error:
+                raise DeviceError(
+                    f"{path}: user {name} was created, but its access key cannot be kept ({error.strerror}); "
+                    "remove the user and run again"
+                ) from error
 
-                yield put
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        with new:
+            yield put

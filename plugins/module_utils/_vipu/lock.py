@@ -5,18 +5,16 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import getpass
 import os
 import socket
 import time
 from typing import Iterator
 
+from .._host.lock import Held, locked
 from .._plan.converge import Refused
 
 LOCK_DIRECTORY = "/run/lock"
-LOOK_AGAIN = 0.2
 
 
 def lock_file(port: int, directory: str = LOCK_DIRECTORY) -> str:
@@ -38,13 +36,18 @@ def only_writer(path: str, what: str, timeout: float = 0) -> Iterator[None]:
     """
     descriptor = _opened(path)
     try:
-        _acquire(descriptor, path, time.monotonic() + timeout)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, _holder(what).encode(), 0)
-        try:
-            yield
-        finally:
+        with locked(descriptor, timeout=timeout):
             os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, _holder(what).encode(), 0)
+            try:
+                yield
+            finally:
+                os.ftruncate(descriptor, 0)
+    except Held:
+        holder = os.pread(descriptor, 500, 0).decode(errors="replace").strip() or "another process"
+        raise Refused(
+            f"{path}: {holder} is changing this V-IPU controller; run again when it is done, or raise lock_timeout"
+        ) from None
     finally:
         os.close(descriptor)
 
@@ -54,22 +57,6 @@ def _opened(path: str) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise Refused(f"{path}: the lock cannot be opened ({error.strerror}); run as the user who owns it") from error
-
-
-def _acquire(descriptor: int, path: str, until: float) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise
-        if time.monotonic() >= until:
-            holder = os.pread(descriptor, 500, 0).decode(errors="replace").strip() or "another process"
-            raise Refused(
-                f"{path}: {holder} is changing this V-IPU controller; run again when it is done, or raise lock_timeout"
-            )
-        time.sleep(LOOK_AGAIN)
 
 
 def _holder(what: str) -> str:

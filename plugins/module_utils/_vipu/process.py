@@ -8,8 +8,8 @@ import os
 import subprocess
 from typing import Mapping, Sequence
 
-# As the programs timeout and sh have it.
-TIMED_OUT, NOT_FOUND = 124, 127
+from .._host import programs
+from .._host.programs import NOT_FOUND, TIMED_OUT
 
 
 def run_program(
@@ -23,18 +23,10 @@ def run_program(
         directory: its working directory; ``vipu-admin create user`` leaves a file with the access key there.
         environment: variables on top of this process's own.
     """
+    variables = {**os.environ, "LC_ALL": "C.UTF-8", **environment}
     try:
-        done = subprocess.run(
-            list(argv),
-            cwd=directory,
-            env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=limit,
-            check=False,
-        )
+        return programs.run_program(argv, limit, directory, variables)
     except subprocess.TimeoutExpired:
         return TIMED_OUT, "", f"no end after {limit:g} s; look at the controller's log, or raise wait_timeout"
     except OSError as error:
         return NOT_FOUND, "", f"{argv[0]}: {error.strerror}; install the V-IPU programs or set the option program"
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

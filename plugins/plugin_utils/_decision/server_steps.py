@@ -21,12 +21,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.options import BACKE
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import KIND as INTERFACE
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Server
 from ansible_collections.ipu.pod.plugins.module_utils._roce import boot
-from ansible_collections.ipu.pod.plugins.module_utils._roce import change as roce_change
 from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as roce_plan
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import TOOLS_WANTED
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import RoceInterface, roce_interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import TOOLS_WANTED
 from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES as ROCE_INTERFACES
-from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server as RoceServer
+from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Survey as RoceServer
 
 from .._host_resources.poplar_server import NETWORKD, poplar_server_resources
 from .._host_resources.resources import PACKAGE, Packages, Resource, Unit, resource_steps
@@ -92,7 +91,7 @@ def _interface_steps(
     steps = planner.plan(planner.state_of(server))
     disturbing = felt(steps)
     if disturbing:
-        refuse_used(disturbing, uses_from(_read(look, "uses")), server)
+        refuse_used(disturbing, uses_from(_read(look, "uses")), server.links)
     if steps and planner.backend.name != "networkmanager" and "networkd" in server.services and network["unloaded"]:
         raise Refused(network["unloaded"][0])
     return steps
@@ -103,7 +102,7 @@ def _roce_steps(interfaces: Sequence[RoceInterface], look: Look, earlier: Sequen
     if not interfaces:
         return []
     server = _server(look, earlier)
-    devices = roce_change.devices_on(server, interfaces)
+    devices = roce_plan.devices_on(server, interfaces)
     found = part(look, "roce")
     if found is None:
         message = missing(look, "roce")
@@ -117,7 +116,7 @@ def _roce_steps(interfaces: Sequence[RoceInterface], look: Look, earlier: Sequen
     if disturbing:
         # What is mounted waits for its packets, and virtual functions have settings of their own.
         uses = replace(uses_from(_read(look, "uses")), mounts=(), functions=())
-        roce_change.refuse_used(disturbing, uses, server.links)
+        refuse_used(disturbing, uses, server.links)
     return [replace(step, kind=ROCE) for step in steps]
 
 

@@ -13,9 +13,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Link
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Server as RnicServer
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import Uses
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import TOOL_SETS
-from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Server as RoceServer
-from ansible_collections.ipu.pod.plugins.module_utils._roce.server import Surveyed
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import TOOL_SETS
+from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Survey as RoceServer
+from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Surveyed
 
 
 def rnic_server_from(data: Mapping[str, Any]) -> RnicServer:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.addresses import address_from, network_from
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import DhcpHost, hosts_from
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._services.addresses import address_from, network_from
-from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import DhcpHost, hosts_from
 
 from .header import HEADER
 

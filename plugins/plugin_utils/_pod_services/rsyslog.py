@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.addresses import address_from
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._services.addresses import address_from
 
 from .header import HEADER
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import HEADER
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER
 
 NAME = "vipu"
 

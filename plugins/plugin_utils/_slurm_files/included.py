@@ -8,8 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import DYNAMIC, MAPPING, RECONFIGURABLE, STATIC
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import HEADER, PROGRAM
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER, PROGRAM
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import (
+    DYNAMIC,
+    MAPPING,
+    RECONFIGURABLE,
+    STATIC,
+)
 
 from .gres import NAME as GRES
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import DYNAMIC, MAPPING, STATIC, Settings
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import DYNAMIC, MAPPING, STATIC, Settings
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import (
     IPUS_PER_MACHINE,
     is_partition_size,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import HEADER, Paths
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER, Paths
 
 from .blocks import with_ours
 from .gres import gres_of

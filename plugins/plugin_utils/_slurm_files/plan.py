@@ -8,15 +8,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import (
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER, PLUGIN, SETTINGS, Paths
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.site import ROLE, SITE, Site, site_from
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import (
     DYNAMIC,
     MAPPING,
     RECONFIGURABLE,
     STATIC,
     settings_from,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import HEADER, PLUGIN, SETTINGS, Paths
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.site import ROLE, SITE, Site, site_from
 
 from .._declaration.declaration import parse_declaration
 from .._desired.controllers import user_end_point

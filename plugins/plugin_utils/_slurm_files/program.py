@@ -11,13 +11,13 @@ from pathlib import Path
 
 MODULE_UTILS = Path(__file__).resolve().parents[2] / "module_utils"
 PACKAGE = "ipu_pod"
-ENTRY = Path("_slurm/program.py")
+ENTRY = Path("_slurm_program/program.py")
 SHEBANG = b"#!/usr/bin/python3\n"
 MAIN = f"""\
 import os
 import sys
 
-from {PACKAGE}._slurm.program import main
+from {PACKAGE}._slurm_program.program import main
 
 sys.exit(main(sys.argv[1:], os.environ))
 """

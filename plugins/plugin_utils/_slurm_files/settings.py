@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import (
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import (
+    NODE_CERTIFICATES,
+    NODE_VIPU_CONFIG,
+    RUN,
+    STATE,
+    VIPU_CONFIG,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import (
     DYNAMIC,
     ENVIRONMENT,
     FILE,
@@ -17,13 +24,6 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import (
     RECONFIGURABLE,
     STATIC,
     WAYS,
-)
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import (
-    NODE_CERTIFICATES,
-    NODE_VIPU_CONFIG,
-    RUN,
-    STATE,
-    VIPU_CONFIG,
 )
 
 from .._desired.controllers import user_end_point

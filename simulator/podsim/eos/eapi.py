@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from podsim.eos.cli import Cli, as_json
+from podsim.eos.cli import Cli
+from podsim.eos.commands import run_command
 from podsim.eos.errors import EosError, InternalError
+from podsim.eos.reply import as_json
 from podsim.eos.switch import Switch
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -64,7 +66,7 @@ def _run(cli: Cli, params: dict[str, Any]) -> dict[str, Any]:
     for number, entry in enumerate(params["cmds"], 1):
         line, text = _command(entry)
         try:
-            reply = cli.run(line, text)
+            reply = run_command(cli, line, text)
             results.append({"output": reply.text} if text_wanted else as_json(reply))
         except EosError as error:
             message = f"CLI command {number} of {len(params['cmds'])} '{line}' failed: {error.summary}"

@@ -1,19 +1,15 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a command answers, and the table of a command's template and its doing."""
+"""What a command answers, and what a pipe makes of it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from podsim.eos.errors import EosError
-from podsim.eos.templates import Template
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
+from podsim.eos.errors import EosError, NoJsonModel
 
 
 @dataclass(frozen=True)
@@ -24,18 +20,11 @@ class Reply:
     model: dict[str, Any] | None = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command outside the configuration: its template and what it does with the words that were read."""
-
-    template: Template
-    run: Callable[[Cli, list[str]], Reply]
-    privileged: bool = False
-
-
-def command(template: str, run: Callable[[Cli, list[str]], Reply], privileged: bool = False) -> Command:
-    """A command from the text of its template."""
-    return Command(Template(template), run, privileged)
+def as_json(reply: Reply) -> dict[str, object]:
+    """The JSON form of a reply; NoJsonModel if it has none."""
+    if reply.model is None:
+        raise NoJsonModel
+    return reply.model
 
 
 def table(headings: list[str], rows: list[list[str]]) -> str:

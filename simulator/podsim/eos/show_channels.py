@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.interface_names import natural_order, short
 from podsim.eos.ports import Port, ports
-from podsim.eos.reply import Command, Reply, command, table
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
+from podsim.eos.reply import Reply, table
 
 
 def _port_channels(cli: Cli, _words: list[str]) -> Reply:

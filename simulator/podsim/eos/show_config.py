@@ -4,17 +4,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.config import Node
 from podsim.eos.errors import EosError
 from podsim.eos.releases import Release
 from podsim.eos.rendering import as_json, render
-from podsim.eos.reply import Command, Reply, command, compiled, section
+from podsim.eos.reply import Reply, compiled, section
 from podsim.eos.sessions import Session, diff
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
 
 
 def _running(cli: Cli, _words: list[str]) -> Reply:

@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.interface_names import short
-from podsim.eos.reply import Command, Reply, command, table
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
+from podsim.eos.reply import Reply, table
 
 FRAMES = ("Octets", "UcastPkts", "MulticastPkts", "BroadcastPkts", "Discards")
 ERRORS = (

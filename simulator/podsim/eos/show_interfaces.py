@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.errors import EosError
 from podsim.eos.interface_names import natural_order, short
 from podsim.eos.ports import Port, ports, vlans
-from podsim.eos.reply import Command, Reply, command, table
+from podsim.eos.reply import Reply, table
 from podsim.eos.show_system import system_mac
 from podsim.eos.vlan_lists import ALL_VLANS, format_vlans
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
 
 
 def _vlan(cli: Cli, words: list[str]) -> Reply:

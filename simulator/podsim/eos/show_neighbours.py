@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.interface_names import natural_order, short
 from podsim.eos.ports import ports
-from podsim.eos.reply import Command, Reply, command, table
+from podsim.eos.reply import Reply, table
 from podsim.eos.surroundings import LLDP_HOLD_SECONDS, Neighbour
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
 
 
 def _lldp_neighbors(cli: Cli, words: list[str]) -> Reply:

@@ -7,16 +7,12 @@ Their JSON forms are published nowhere, so they have only the text form here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.config import Node
 from podsim.eos.errors import EosError
 from podsim.eos.rendering import render_block
-from podsim.eos.reply import Command, Reply, command, table
+from podsim.eos.reply import Reply, table
 from podsim.eos.syntax_qos import default_traffic_class
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
 
 
 def _priority_flow_control(cli: Cli, _words: list[str]) -> Reply:

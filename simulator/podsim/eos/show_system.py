@@ -5,15 +5,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podsim.eos.cli import Cli, Command, command
 from podsim.eos.hardware import SERIAL_NUMBER
 from podsim.eos.releases import COMMIT_TIMER_FIELDS
-from podsim.eos.reply import Command, Reply, command, table
+from podsim.eos.reply import Reply, table
 from podsim.eos.sessions import MAX_COMPLETED, MAX_PENDING
-
-if TYPE_CHECKING:
-    from podsim.eos.cli import Cli
 
 MEMORY_KB = 8_099_732
 FREE_MEMORY_KB = 5_270_644

@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import re
 
-from podsim.eos.cli import Cli, as_json
+from podsim.eos.cli import Cli
+from podsim.eos.commands import run_command
 from podsim.eos.errors import EosError, InternalError, NeedsText
+from podsim.eos.reply import as_json
 from podsim.eos.switch import Switch
 
 _JSON = re.compile(r"\s\|\s*json(\s*\|\s*no-more)?\s*$")
@@ -85,7 +87,7 @@ class Terminal:
     def _answer(self, line: str, text: str | None) -> str:
         wants_json = _JSON.search(line)
         try:
-            reply = self._cli.run(line, text)
+            reply = run_command(self._cli, line, text)
             return json.dumps(as_json(reply), indent=4) + "\n" if wants_json else reply.text
         except NeedsText:
             raise

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from podsim.eos.cli import Cli, as_json
+from podsim.eos.cli import Cli
+from podsim.eos.commands import run_command
 from podsim.eos.errors import InternalError, NoJsonModel
 from podsim.eos.hardware import DCS_7010T_48, DCS_7060CX_32S, Hardware
 from podsim.eos.releases import DEFAULT_RELEASE
+from podsim.eos.reply import as_json
 from podsim.eos.switch import NoDataPlane, Switch
 
 MAC = "0c:42:a1:00:00:01"
@@ -34,20 +36,20 @@ class Bed:
         plane = NoDataPlane(hardware.ports)
         self.switch = Switch(*files, hardware, DEFAULT_RELEASE, plane, "tor1", observed=self.file)
         self.cli = Cli(self.switch, "admin")
-        self.cli.run("enable")
+        run_command(self.cli, "enable")
 
     def see(self, **observed: Any) -> None:
         self.file.write_text(json.dumps(observed))
 
     def configure(self, *commands: str) -> None:
         for command in ("configure", *commands, "end"):
-            self.cli.run(command)
+            run_command(self.cli, command)
 
     def show(self, command: str) -> dict[str, Any]:
-        return as_json(self.cli.run(f"show {command}"))
+        return as_json(run_command(self.cli, f"show {command}"))
 
     def text(self, command: str) -> str:
-        return self.cli.run(f"show {command}").text
+        return run_command(self.cli, f"show {command}").text
 
     def neighbours(self) -> list[str]:
         return [each["port"] for each in self.show("lldp neighbors")["lldpNeighbors"]]

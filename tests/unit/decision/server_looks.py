@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.plain import plain
+from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import Interface
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import RoceInterface
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
 from tests.unit.rnic.runs import MANAGEMENT, checkpoint_on, client_of
 from tests.unit.rnic.tiny_server import TinyServer
 from tests.unit.roce.tiny_roce_server import MACS, PCI, RDMA_DEVICES, TinyRoceServer
@@ -77,7 +77,7 @@ def look_at_roce(server: TinyRoceServer, **things: Any) -> Data:
     """A look at a server's lossless settings, too."""
     found = look_at(server.links, **things)
     try:
-        host = Host(server.run, server.files, MANAGEMENT, PCI, "auto", RDMA_DEVICES)
+        host = RoceClient(server.run, server.files, MANAGEMENT, PCI, "auto", RDMA_DEVICES)
         seen = host.survey([RoceInterface(Interface(device)) for device in MACS])
         found["parts"]["roce"] = {
             "server": {"tools": seen.tools.name, "links": plain(seen.links), "interfaces": plain(seen.interfaces)},

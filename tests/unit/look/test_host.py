@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.host import HostLook
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as lossless
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import Inspection
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks import (
     rnic_server_from,
@@ -129,7 +129,7 @@ def test_uses_are_those_of_all_interfaces() -> None:
 @pytest.mark.parametrize("ofed", [True, False])
 def test_lossless_settings_are_what_the_module_gathers(ofed: bool) -> None:
     server = TinyRoceServer(ofed=ofed)
-    survey = Host(server.run, server.files, MANAGEMENT, PCI, "auto", RDMA_DEVICES).survey_all()
+    survey = RoceClient(server.run, server.files, MANAGEMENT, PCI, "auto", RDMA_DEVICES).survey_all()
     found = look_at_nics(server, "roce", "nics")
     roce = found["roce"]
     assert roce_server_from(roce["server"]) == survey

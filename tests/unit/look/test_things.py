@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._look.things import (
     kernel_parameters_from,
     packages_from,
@@ -20,7 +21,6 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.things import (
     units_from,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 
 DEBIAN = {"distribution": "Ubuntu", "os_family": "Debian"}
 RED_HAT = {"distribution": "Rocky", "os_family": "RedHat"}

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
 
 HOSTS = [

@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, converge
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.checkpoint import Checkpoint
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
 from tests.unit.rnic.tiny_server import Nic, TinyServer
 

@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import CHANGE, CONFIRM, Lost, carried_out
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.undo import ARMED, DIRECTORY, UNDOING
 from tests.unit.rnic.runs import (
     CHANGE as CHANGE_ID,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.undo import SCRIPT
 from tests.unit.rnic.runs import changed, server_with

@@ -7,11 +7,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused, converge
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
 from tests.unit.rnic.runs import (
     changed,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function
 from tests.unit.rnic.runs import changed, checkpoint_on, confirmed, persistent, running, server_with
 from tests.unit.rnic.tiny_server import TinyServer

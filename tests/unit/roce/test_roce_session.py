@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered
 from tests.unit.roce.tiny_roce_server import TinyRoceServer, run
 
@@ -282,7 +282,7 @@ def test_what_is_asked_of_the_inbox_drivers_leaves_no_configfs_directory_behind(
 
 def test_gathered_can_be_declared(server: TinyRoceServer) -> None:
     run(server, LOSSLESS)
-    found = gathered(Host(server.run, server.files, frozenset({"10.3.1.101"})).survey_all())
+    found = gathered(RoceClient(server.run, server.files, frozenset({"10.3.1.101"})).survey_all())
     assert [nic["name"] for nic in found] == ["rnic0", "rnic1"]
     assert found[0]["pfc"] == [3]
     assert all(step.risk == "none" for step in run(server, found[0], check_mode=True).steps)

@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, converge
+from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
 from ansible_collections.ipu.pod.plugins.module_utils._roce.session import RoceSession
 from podsim.nic.cli import answer
 from podsim.nic.hardware import Nics
@@ -155,7 +155,7 @@ class TinyRoceServer:
 
 def run(server: TinyRoceServer, *options: dict[str, Any], check_mode: bool = False, tools: str = "auto") -> Outcome:
     session = RoceSession(
-        Host(server.run, server.files, frozenset({"10.3.1.101"}), PCI, tools, RDMA_DEVICES),
+        RoceClient(server.run, server.files, frozenset({"10.3.1.101"}), PCI, tools, RDMA_DEVICES),
         roce_interfaces_from(options),
     )
     return converge(session.read, session.plan, session.apply, check_mode)

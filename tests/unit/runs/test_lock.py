@@ -4,16 +4,14 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._runs.directory import FOR_ALL, FOR_ITS_OWNER, Directory
-from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, hold, lock_from
+from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, hold, lock_from, lock_of
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, moment, seconds_of
 
 ALICE = Run("alice", "control1", 4711, "100", "boot1 pid:[1]", "site.yml")
@@ -96,29 +94,9 @@ def test_something_else_in_the_place_of_a_lock(text: str) -> None:
         lock_from(text, PATH)
 
 
-def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> None:
-    directory = Directory(str(tmp_path / "a" / "b"))
-    assert directory.lock("pod001") is None
-    with directory.alone():
-        directory.write("pod001.lock", locked().text(), FOR_ALL)
-        directory.write("runs.jsonl", "", FOR_ITS_OWNER)
-    assert directory.lock("pod001") == locked()
-    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a" / "b").iterdir()}
-    assert modes == {"pod001.lock": 0o644, "runs.jsonl": 0o600}
-
-
-def test_a_directory_that_cannot_be_made_is_no_traceback(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with (
-        pytest.raises(DeviceError, match="Not a directory; use a user who may work there"),
-        Directory(f"{tmp_path}/file/x").alone(),
-    ):
-        pass
-
-
-def test_nobody_else_is_in_the_directory_meanwhile(tmp_path: Path) -> None:
-    descriptor = os.open(tmp_path, os.O_RDONLY)
-    with Directory(str(tmp_path)).alone(), pytest.raises(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(descriptor)
+def test_the_lock_of_a_pod_is_in_its_file(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "a" / "b"))
+    assert lock_of("pod001", store) is None
+    with store.alone():
+        store.write("pod001.lock", locked().text(), 0o644)
+    assert lock_of("pod001", store) == locked()

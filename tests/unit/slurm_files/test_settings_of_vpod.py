@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import settings_from
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import SETTINGS
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import SETTINGS
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import settings_from
 from tests.unit.slurm_files.vpod_for_slurm import FOUR_EACH, MACHINES, SERVERS, declared, for_jobs, planned
 
 WHOLE = {"whole": {"ipus": 32, "reconfigurable": True}}

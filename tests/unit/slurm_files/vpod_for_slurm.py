@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.site import site_from
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.site import site_from
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.plan import slurm_plan
 
 SERVERS = [f"pod001-poplar{number}" for number in range(1, 5)]

@@ -40,6 +40,13 @@ def test_a_failed_creation_leaves_the_earlier_file_and_says_what_may_be_lost(tmp
     assert [path.name for path in tmp_path.iterdir()] == ["alice.key"]
 
 
+def test_what_a_reset_left_of_an_earlier_key_goes(tmp_path: Path) -> None:
+    (tmp_path / ".alice.key.abcd1234").write_text("half of a k")
+    (tmp_path / ".bob.key.abcd1234").write_text("not alice's")
+    AccessKeys(str(tmp_path)).receive("alice", lambda: "s3cret")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".bob.key.abcd1234", "alice.key"]
+
+
 def test_only_the_files_that_are_missing_are_named(tmp_path: Path) -> None:
     keys = AccessKeys(str(tmp_path))
     keys.receive("alice", lambda: "s3cret")

@@ -1,0 +1,93 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A job is read from what Slurm says, and what a user writes into a name or a comment never counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import (
+    FORMAT,
+    Job,
+    gres_from,
+    jobs_from,
+    licenses_from,
+)
+from tests.unit.slurm_program.fake_slurm import FakeJob
+
+# As Slurm 22.05 prints it.
+DETAILS = """\
+JobId=8 ArrayJobId=4 ArrayTaskId=1 JobName=x Licenses=ipu:64
+   UserId=alice(1000) GroupId=alice(1000) MCS_label=N/A
+   JOB_GRES=vipu:4:4,vipu:16:2
+     Nodes=pod001-poplar[1-2] CPU_IDs=0 Mem=0 GRES=vipu:4(CNT:2),vipu:16(CNT:1)
+     Nodes=pod001-poplar3 CPU_IDs=0,2-3 Mem=10 GRES=gpu:a:1(IDX:0)
+   OverSubscribe=OK Contiguous=0 Licenses=ipu:4 Network=(null)
+"""
+
+
+def job(**fields: object) -> Job:
+    (found,) = jobs_from(FakeJob(5, **fields).line())  # type: ignore[arg-type]
+    return found
+
+
+def test_a_job_with_everything() -> None:
+    found = job(ipus=16, nodes=("n1", "n2"), note="ipu.pod ipus=16 waits=a | b", uid=1001)
+    assert found == Job(
+        5, "5", 1001, True, True, "CONFIGURING", "ipu", "n1,n2", {"ipu": 16}, {"ipus": "16", "waits": "a | b"}
+    )
+    assert found.ipus == 16
+
+
+def test_a_job_with_nothing() -> None:
+    found = job(nodes=())
+    assert (found.ipus, found.nodes, found.note) == (0, "", {})
+
+
+def test_a_task_of_an_array_has_a_name_of_its_own() -> None:
+    assert job(array=(4, 1)).name == "4_1"
+
+
+def test_a_part_of_a_heterogeneous_job_has_a_name_of_its_own() -> None:
+    line = "6|5|N/A|5|1|1000|1|0|PENDING|ipu||ipu:2|(null)|"
+    assert jobs_from(line)[0].name == "5+1"
+
+
+@pytest.mark.parametrize(
+    ("batch", "requeue", "returns"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_only_a_batch_job_that_may_returns_to_the_queue(batch: bool, requeue: bool, returns: bool) -> None:
+    assert job(batch=batch, requeue=requeue).returns_to_queue is returns
+
+
+@pytest.mark.parametrize("line", ["what is this", "x|5|N/A|N/A|N/A|0|1|1|RUNNING|ipu|n1|ipu:2|(null)|"])
+def test_other_output_is_an_error(line: str) -> None:
+    with pytest.raises(DeviceError, match="squeue printed something that is not understood"):
+        jobs_from(line)
+
+
+def test_no_field_that_users_fill_with_text_is_asked_for_but_the_note() -> None:
+    assert {name.partition(":")[0] for name in FORMAT.split(",")}.isdisjoint({"Name", "Comment", "WorkDir", "Command"})
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("", {}),
+        ("ipu", {"ipu": 1}),
+        ("ipu:16,matlab:2", {"ipu": 16, "matlab": 2}),
+        ("ipu:4;ipu:8", {"ipu": 12}),
+        ("ipu=4", {"ipu": 4}),
+    ],
+)
+def test_licences(told: str, found: dict[str, int]) -> None:
+    assert licenses_from(told) == found
+
+
+def test_gres_on_each_node() -> None:
+    assert gres_from(DETAILS) == [("pod001-poplar[1-2]", {"4": 2, "16": 1}), ("pod001-poplar3", {})]
+
+
+def test_gres_in_the_other_spelling() -> None:
+    assert gres_from("     Nodes=n1 CPU_IDs=0 Mem=0 GRES=vipu:4:2\n") == [("n1", {"4": 2})]
