@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._services.addresses import network_from
 
-from .header import HEADER
+from .._templates.render import render
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 _PLACE = "pod_services_time"
@@ -29,24 +29,14 @@ def chrony_configuration(declared: Mapping[str, Any]) -> str:
     networks = [network_from(f"{_PLACE}.networks", network) for network in declared.get("networks") or []]
     if not networks:
         raise Refused(f"{_PLACE}.networks is empty; name the networks that may ask for the time, like 10.1.0.0/16")
-    lines = [
-        HEADER,
-        *(f"server {_upstream(server)} iburst" for server in declared.get("upstream") or []),
-        *(f"allow {network}" for network in networks),
-        *_local(declared.get("local_stratum")),
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    stratum = declared.get("local_stratum")
+    if stratum is not None and not 1 <= int(stratum) <= 15:
+        raise Refused(f"{_PLACE}.local_stratum is {stratum}, but a server's stratum is from 1 to 15; 10 is usual")
+    upstream = [_upstream(server) for server in declared.get("upstream") or []]
+    return render("chrony.conf", upstream=upstream, networks=networks, stratum=stratum)
 
 
 def _upstream(server: Any) -> str:
     if not _HOST.fullmatch(str(server)):
         raise Refused(f"{_PLACE}.upstream: {str(server)!r} is no host name or IPv4 address; write it like 10.3.0.1")
     return str(server)
-
-
-def _local(stratum: Any) -> list[str]:
-    if stratum is None:
-        return []
-    if not 1 <= int(stratum) <= 15:
-        raise Refused(f"{_PLACE}.local_stratum is {stratum}, but a server's stratum is from 1 to 15; 10 is usual")
-    return [f"local stratum {int(stratum)}"]

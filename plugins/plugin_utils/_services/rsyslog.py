@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._services.addresses import address_from
 
-from .header import HEADER
+from .._templates.render import render
 
 PORT = 514
 DIRECTORY = "/var/log/ipu-pod"
@@ -37,13 +37,4 @@ def rsyslog_configuration(declared: Mapping[str, Any]) -> str:
     directory = str(declared.get("directory") or DIRECTORY)
     if not _DIRECTORY.fullmatch(directory):
         raise Refused(f"{_PLACE}.directory {directory!r} is no path of plain characters; write it like {DIRECTORY}")
-    lines = [
-        HEADER,
-        'module(load="imudp")',
-        f'template(name="ipu-pod" type="string" string="{directory}/%fromhost-ip%.log")',
-        'ruleset(name="ipu-pod") {',
-        '    action(type="omfile" dynaFile="ipu-pod")',
-        "}",
-        f'input(type="imudp" address="{address}" port="{port}" ruleset="ipu-pod")',
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    return render("rsyslog.conf", directory=directory, address=address, port=port)

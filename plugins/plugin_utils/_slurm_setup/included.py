@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import DYNAMIC, MAPPING, RECONFIGURABLE, STATIC
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import HEADER, PROGRAM
 
+from .._templates.render import render
 from .gres import NAME as GRES
 
 LICENCE = "ipu"
@@ -51,7 +52,7 @@ def included_conf(settings: Mapping[str, Any], values: Mapping[str, str], cred_e
         added["RequeueExit"] = _merged(values, "RequeueExit", REQUEUE_EXIT)
     if cred_expire:
         added["AuthInfo"] = ",".join([*_others(values, "AuthInfo", "cred_expire"), f"cred_expire={cred_expire}"])
-    return "".join(f"{line}\n" for line in (HEADER, *(f"{key}={value}" for key, value in added.items())))
+    return render("slurm_included.conf", header=HEADER, parameters=added)
 
 
 def chained(values: Mapping[str, str]) -> dict[str, str]:
