@@ -138,7 +138,7 @@ TEXTS: dict[str, Callable[[], str]] = {
     "plan.html": lambda: page_of(PLAN, rack()),
     "plan_of_many.html": lambda: page_of(MANY, rack(3)),
     "plan_of_nothing.html": lambda: page_of(plan(), rack()),
-    "rack.svg": lambda: rack_pictures(rack(), PLAN)["pod001"] + "\n",
+    "rack.svg": lambda: rack_pictures(rack(), PLAN)["pod001"],
     "plan.md": lambda: markdown_of(PLAN),
     "plan_of_many.md": lambda: markdown_of(MANY),
     "plan_of_nothing.md": lambda: markdown_of(plan()),
