@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Sequence
 
 from .._plan.steps import Step
 from .declared import BOND, NIC, VLAN
@@ -60,8 +60,15 @@ class Netplan:
 
     def kept(self, texts: Texts) -> Kept:
         """What the file says of its interface, also where a person has written that otherwise."""
-        own = [(name, text) for path, text in texts.items() for name in [self.interface_of(path)] if name]
-        return _kept(*own[0]) if own else Kept()
+        for path, text in texts.items():
+            name = self.interface_of(path)
+            if name:
+                mtu, addresses = _said_of(name, text)
+                # An address may have options, of which it is the key.
+                words = [word for each in addresses for word in ([each] if isinstance(each, str) else each)]
+                description = re.search(rf"^{_DESCRIPTION}(.*)$", text, re.MULTILINE)
+                return Kept(kept_number(str(mtu)), kept_addresses(words), description[1] if description else "")
+        return Kept()
 
     def used_file(self, profile: Profile) -> str:
         """What netplan generates for networkd."""
@@ -123,31 +130,14 @@ def _words(document: Any) -> tuple[set[str], set[str]]:
     return names, values
 
 
-def _said_of(name: str, text: str) -> Mapping[str, Any]:
-    """The settings of one interface in a file; where YAML cannot be read, those in lines that were rendered here."""
-    document = _document(text)
-    if document is None:
-        lines = re.findall(r"^      (mtu|addresses): (.*)$", text, re.MULTILINE)
-        return {key: re.findall(r'"([^"]+)"', value) if key == "addresses" else value for key, value in lines}
-    sections = _mapping(_mapping(document).get("network")).values()
-    return {key: value for section in sections for key, value in _mapping(_mapping(section).get(name)).items()}
-
-
-def _kept(name: str, text: str) -> Kept:
-    said = _said_of(name, text)
-    mtu = said.get("mtu", "")
-    # An address may have options, of which it is the key.
-    addresses = [word for each in said.get("addresses", ()) for word in ([each] if isinstance(each, str) else each)]
-    description = re.search(rf"^{_DESCRIPTION}(.*)$", text, re.MULTILINE)
-    return Kept(
-        kept_number(mtu if isinstance(mtu, str) else ""),
-        kept_addresses(addresses),
-        description[1] if description else "",
-    )
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _said_of(name: str, text: str) -> tuple[Any, Any]:
+    """The MTU and the addresses of an interface in a file; where YAML cannot be read, those in lines rendered here."""
+    try:
+        said = next(section[name] for section in _document(text)["network"].values() if name in section)
+        return said.get("mtu"), said.get("addresses", ())
+    except (AttributeError, KeyError, StopIteration, TypeError):
+        lines = dict(re.findall(r"^      (mtu|addresses): (.*)$", text, re.MULTILINE))
+        return lines.get("mtu"), re.findall(r'"([^"]+)"', lines.get("addresses", ""))
 
 
 def _definition(profile: Profile) -> list[str]:

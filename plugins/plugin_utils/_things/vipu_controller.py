@@ -143,12 +143,16 @@ def service_things(settings: Settings, vpod: str = "") -> list[Thing]:
     """One controller's service: its storage, which is made once, what copies that, and the unit."""
     service = dedicated_service(settings, vpod) if vpod else service_of(settings)
     program = settings["vipu_controller_program"]
+    backup, unit = (
+        render(name, service=service, settings=settings, quote=quote)
+        for name in ("vipu-backup.sh", "vipu-server.service")
+    )
     return [
         Directory(service.directory, mode="0700"),
         Made(INITIALISE_STORAGE, service.storage),
         *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
-        File(service.backup_program, _backup_program(service, settings["vipu_controller_backups_kept"]), mode="0755"),
-        File(service.unit_file, render("vipu-server.service", service=service, command=_command(service, settings))),
+        File(service.backup_program, backup, mode="0755"),
+        File(service.unit_file, unit),
         Unit(service.unit, restarted_by=(service.unit_file, program)),
         *([Made(KEEP_CREDENTIALS, service.credentials)] if service.is_secure else []),
     ]
@@ -179,21 +183,3 @@ def _paths(service: Service) -> tuple[str, ...]:
         service.unit_file,
         service.credentials,
     )
-
-
-def _backup_program(service: Service, kept: int) -> str:
-    storage, directory = quote(service.storage), quote(service.backup_directory)
-    return render("vipu-backup.sh", storage=storage, directory=directory, kept=kept)
-
-
-def _command(service: Service, settings: Settings) -> list[str]:
-    """The command that runs a controller."""
-    words = [settings["vipu_controller_program"], "--storage", service.storage]
-    words += ["--user-port", str(service.user_port), "--admin-port", str(service.admin_port)]
-    if service.is_secure:
-        words += ["--secure", "--default-user-id", settings["vipu_controller_default_user"]]
-    if service.metrics_port:
-        words += [settings["vipu_controller_exporter_option"], str(service.metrics_port)]
-    if service.interfaces:
-        words += ["--autodiscovery-listen-interfaces", ",".join(service.interfaces)]
-    return words

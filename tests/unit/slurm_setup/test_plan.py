@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.filter.slurm import administrator
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_setup.paths import PROGRAM, SETTINGS
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.vipu_config import administrator
 from tests.unit.slurm_setup.vpod_for_slurm import (
     FOUND,
     FOUR_EACH,
