@@ -6,24 +6,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import NO_RISK
 
 from .._templates.render import render
+from . import wording
 from .rack_picture import devices_in, marks_of, rack_pictures
-from .wording import (
-    RISKS,
-    SHAPE_OF_RISK,
-    affected_text,
-    counted,
-    counts_of_risks,
-    differences_of,
-    made_text,
-    summary_of,
-    title_of,
-)
 
 
 def page_of(document: Mapping[str, Any], rack: Mapping[str, Any]) -> str:
@@ -33,30 +23,17 @@ def page_of(document: Mapping[str, Any], rack: Mapping[str, Any]) -> str:
         document: a plan document; ``findings`` in it (device, finding, remedy) are shown too.
         rack: what :func:`rack.rack_of` returns.
     """
-    steps = document["steps"]
-    not_ours = [
-        (each["device"], f"{each['kind']} {each['name']}", each["owner"]) for each in document.get("not_ours", ())
-    ]
+    felt = [step for step in document["steps"] if step["risk"] != NO_RISK]
+    not_ours = [{**thing, "what": f"{thing['kind']} {thing['name']}"} for thing in document.get("not_ours", ())]
     return render(
         "page.html",
-        title=title_of(document),
-        summary=summary_of(document),
-        made=made_text(document),
-        fingerprint=document["fingerprint"],
+        document=document,
+        wording=wording,
+        racks=_racks(document, rack),
+        felt=sorted(felt, key=lambda step: -wording.RISKS.index(step["risk"])),
+        not_ours=not_ours,
         style=render("page.css"),
         script=render("page.js"),
-        racks=_racks(document, rack),
-        steps=steps,
-        felt=sorted((step for step in steps if step["risk"] != NO_RISK), key=lambda step: -RISKS.index(step["risk"])),
-        unseen=_rows(document.get("unseen", ()), "device", "message"),
-        findings=_rows(document.get("findings", ()), "device", "finding", "remedy"),
-        not_ours=not_ours,
-        counts=counts_of_risks(steps),
-        risks=RISKS,
-        shapes=SHAPE_OF_RISK,
-        affected_text=affected_text,
-        counted=counted,
-        differences_of=differences_of,
         sha256_of=_sha256_of,
     )
 
@@ -74,7 +51,3 @@ def _racks(document: Mapping[str, Any], rack: Mapping[str, Any]) -> list[dict[st
         for pod in rack["pods"]
     }
     return [{"name": name, "steps": len(marked[name]), "picture": picture} for name, picture in pictures.items()]
-
-
-def _rows(things: Iterable[Mapping[str, Any]], *fields: str) -> list[list[str]]:
-    return [[str(thing.get(field, "")) for field in fields] for thing in things]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._templates.render import render
-from .wording import RISKS, SHAPE_OF_RISK, counted, worst_risk
+from . import wording
 
 # Five hues that remain apart for every kind of colour vision; after them come the same ones dashed, then dotted.
 HUES, DASHES = 5, 3
@@ -39,12 +39,9 @@ def rack_pictures(rack: Mapping[str, Any], document: Mapping[str, Any]) -> dict[
             marks=marks_of(document["steps"]),
             unseen={device["device"] for device in document.get("unseen", ())},
             tones={name: f"hue{number % HUES} dash{number // HUES % DASHES}" for number, name in enumerate(vpods)},
-            risks=RISKS,
-            shapes=SHAPE_OF_RISK,
-            counted=counted,
+            wording=wording,
             place_of=_place,
             short_port=short_port,
-            worst_risk=worst_risk,
         )
         for pod in rack["pods"]
     }
