@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._text.table import markdown_table
 
 from .._templates.render import render
-from .wording import NOT_THERE, SHAPE_OF_RISK, affected_text, counted, differences_of, made_text, summary_of, title_of
+from . import wording
 
 # Longer texts are cut short, so that a comment stays readable.
 LINES_SHOWN = 8
@@ -48,11 +48,10 @@ def markdown_of(
         "plan.md",
         text=text_of,
         table=markdown_table,
-        title=title_of(document),
-        summary=summary or summary_of(document),
-        made=made_text(document),
+        wording=wording,
+        document=document,
+        summary=summary or wording.summary_of(document),
         sections=sections,
-        fingerprint=document["fingerprint"],
         ignored=ignored,
         rules=rules,
     )
@@ -66,20 +65,20 @@ def text_of(text: str) -> str:
 
 def _step(step: Mapping[str, Any]) -> list[str]:
     what = f"{text_of(step['action'])} {text_of(step['kind'])} **{text_of(step['name'])}**"
-    risk = f"{SHAPE_OF_RISK[step['risk']]} {step['risk']}"
+    risk = f"{wording.SHAPE_OF_RISK[step['risk']]} {step['risk']}"
     device = f"{text_of(step['device'])} ({text_of(step['layer'])})"
-    reason, affected = text_of(step["reason"]), text_of(affected_text(step))
+    reason, affected = text_of(step["reason"]), text_of(wording.affected_text(step))
     return [str(step["number"]), device, what, _differences(step), reason, risk, affected]
 
 
 def _differences(step: Mapping[str, Any]) -> str:
-    parts = [f"{NOT_THERE} → made"] if step["from"] is None else []
+    parts = [f"{wording.NOT_THERE} → made"] if step["from"] is None else []
     parts += ["there → removed"] if step["to"] is None else []
-    for difference in differences_of(step):
+    for difference in wording.differences_of(step):
         if difference.lines:
             rest = len(difference.lines) - LINES_SHOWN
             parts += map(text_of, difference.lines[:LINES_SHOWN])
-            parts += [f"and {counted(rest, 'line')} more"] if rest > 0 else []
+            parts += [f"and {wording.counted(rest, 'line')} more"] if rest > 0 else []
         else:
             values = [value for value in (difference.before, difference.after) if value is not None]
             parts.append(f"{text_of(difference.field)}: {' → '.join(map(text_of, values))}")
