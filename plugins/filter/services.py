@@ -12,9 +12,11 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._services.dhcp_hosts import hosts_of_machines
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.chrony import chrony_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._services.chrony_and_rsyslog import (
+    chrony_configuration,
+    rsyslog_configuration,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._services.dnsmasq import dnsmasq_configuration
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.rsyslog import rsyslog_configuration
 
 
 def dhcp_hosts(variables: dict[str, Any], machines: list[str]) -> list[dict[str, str]]:

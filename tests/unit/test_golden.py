@@ -30,9 +30,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_o
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack_picture import rack_pictures
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.table import table_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.vpod_table import vpod_table
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.chrony import chrony_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._services.chrony_and_rsyslog import (
+    chrony_configuration,
+    rsyslog_configuration,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._services.dnsmasq import dnsmasq_configuration
-from ansible_collections.ipu.pod.plugins.plugin_utils._services.rsyslog import rsyslog_configuration
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File, Thing
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import vpod_things

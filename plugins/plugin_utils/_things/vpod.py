@@ -58,8 +58,9 @@ def _client(settings: Settings, is_ours: bool) -> list[Thing]:
     if not client:
         # The configuration is the last, because it says that all of them are ours.
         return [Absent(path) for path in (*_CERTIFICATES_THERE, CLIENT)] if is_ours else []
+    text = render("vipu-cli.hcl", header=HEADER, client=client, secret=SECRET, certificates=CERTIFICATES)
     if not client.get("user"):
-        return [Directory("/etc/vipu"), File(CLIENT, _client_text(client))]
+        return [Directory("/etc/vipu"), File(CLIENT, text)]
     directory = settings["vpod_controller_directory"]
     if client.get("dedicated"):
         directory = f"{settings['vpod_dedicated_parent']}/vipu-server-{client['dedicated']}"
@@ -68,7 +69,7 @@ def _client(settings: Settings, is_ours: bool) -> list[Thing]:
         Directory("/etc/vipu"),
         Directory(CERTIFICATES),
         *(_secret_file(path, None, source, settings) for path, source in sources),
-        _secret_file(CLIENT, _client_text(client), f"{directory}/keys/{client['user']}.key", settings),
+        _secret_file(CLIENT, text, f"{directory}/keys/{client['user']}.key", settings),
     ]
 
 
@@ -80,11 +81,6 @@ def _secret_file(path: str, content: str | None, source: str, settings: Settings
 def _certificates_of(directory: str) -> list[str]:
     """Where a controller that runs in ``directory`` has what its clients need."""
     return [f"{directory}/vipu-certs/client/{name}" for name in _NAMES]
-
-
-def _client_text(client: Mapping[str, Any]) -> str:
-    """The client's configuration, with :data:`SECRET` in the place of the user's access key."""
-    return render("vipu-cli.hcl", header=HEADER, client=client, secret=SECRET, certificates=CERTIFICATES)
 
 
 def _containers(network: Mapping[str, str]) -> list[Thing]:
