@@ -12,24 +12,11 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony import chrony_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony_and_rsyslog import (
+    chrony_configuration,
+    rsyslog_configuration,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.rsyslog import rsyslog_configuration
-
-
-def dnsmasq(declared: dict[str, Any], hosts: list[dict[str, Any]], own_addresses: list[str]) -> str:
-    """The configuration of one dnsmasq."""
-    return _or_error(lambda: dnsmasq_configuration(declared, hosts, own_addresses))
-
-
-def chrony(declared: dict[str, Any]) -> str:
-    """What is added to chrony's configuration."""
-    return _or_error(lambda: chrony_configuration(declared))
-
-
-def rsyslog(declared: dict[str, Any]) -> str:
-    """What is added to rsyslog's configuration."""
-    return _or_error(lambda: rsyslog_configuration(declared))
 
 
 def dhcp_hosts(variables: dict[str, Any], machines: list[str]) -> list[dict[str, str]]:
@@ -37,11 +24,16 @@ def dhcp_hosts(variables: dict[str, Any], machines: list[str]) -> list[dict[str,
     return hosts_of_machines({str(name): variables[name] for name in machines})
 
 
-def _or_error(configuration: Callable[[], str]) -> str:
-    try:
-        return configuration()
-    except Refused as error:
-        raise AnsibleFilterError(str(error)) from None
+def _or_error(configuration: Callable[..., str]) -> Callable[..., str]:
+    """A filter that makes a configuration, or says in Ansible's way why there is none."""
+
+    def made(*declared: Any) -> str:
+        try:
+            return configuration(*declared)
+        except Refused as error:
+            raise AnsibleFilterError(str(error)) from None
+
+    return made
 
 
 class FilterModule:
@@ -49,4 +41,9 @@ class FilterModule:
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        return {"chrony": chrony, "dhcp_hosts": dhcp_hosts, "dnsmasq": dnsmasq, "rsyslog": rsyslog}
+        return {
+            "chrony": _or_error(chrony_configuration),
+            "dhcp_hosts": dhcp_hosts,
+            "dnsmasq": _or_error(dnsmasq_configuration),
+            "rsyslog": _or_error(rsyslog_configuration),
+        }

@@ -1,13 +1,19 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure core for the role slurm."""
+"""The V-IPU administrator's configuration for the role slurm."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.vipu_config import administrator
+_CERTIFICATES = re.compile(r"^tls-certs\s*=.*$", re.MULTILINE)
+
+
+def administrator(config: str, certificates: str) -> str:
+    """The text of a vipu-admin.hcl with the directory where its certificates are on the host of Slurm's hooks."""
+    return _CERTIFICATES.sub(f'tls-certs="{certificates}"', config)
 
 
 class FilterModule:

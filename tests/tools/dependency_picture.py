@@ -25,13 +25,15 @@ CONTROL_NODE = (
     ("_declaration", "_reports", "_vpods"),
     ("_desired", "_inventory", "_link_checks", "_placement"),
     ("_pod", "_host_resources", "_pod_services", "_controller_storage"),
+    ("_templates",),
 )
 DEVICES = (
     ("_look",),
-    ("_roce", "_slurm", "_use"),
+    ("_roce", "_slurm_program"),
     ("_rnic", "_vipu"),
-    ("_host", "_runs", "_services", "_slurm_setup", "_tor"),
-    ("_plan",),
+    ("_dhcp", "_runs", "_slurm_host", "_tor"),
+    ("_host",),
+    ("_plan", "_text"),
 )
 LEVELS = ((SHELL,), *CONTROL_NODE, *DEVICES)
 

@@ -4,13 +4,22 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 from .._plan.steps import Step
 from .declared import BOND, NIC, VLAN
 from .networkd import reload, reload_after_undo
 from .profile import HEADER, MII_MONITOR_MS, Commands, Kept, Profile, Texts, kept_addresses, kept_number
+
+try:
+    import yaml
+
+    HAS_YAML = True
+except ImportError:
+    # netplan needs it itself; a server without both may still have netplan's files.
+    HAS_YAML = False
 
 DIRECTORY = "/etc/netplan"
 GENERATED = "/run/systemd/network"
@@ -44,16 +53,22 @@ class Netplan:
         lines = [HEADER]
         if profile.description:
             lines.append(_DESCRIPTION + profile.description)
-        lines += ["network:", "  version: 2", f"  {_SECTION[profile.type]}:", f'    "{profile.name}":']
+        lines += ["network:", "  version: 2", f"  {_SECTION[profile.type]}:", f"    {json.dumps(profile.name)}:"]
         lines += ["      " + line for line in _definition(profile)]
         path = f"{DIRECTORY}/{_ORDER[profile.type]}-ipu-{profile.name}.yaml"
         return {path: "".join(line + "\n" for line in lines)}
 
     def kept(self, texts: Texts) -> Kept:
-        """What the file says in the lines that were rendered here."""
-        lines = [line for text in texts.values() for line in text.split("\n")]
-        mtu, addresses = _value(lines, "      mtu: "), _value(lines, "      addresses: ")
-        return Kept(kept_number(mtu), kept_addresses(re.findall(r'"([^"]+)"', addresses)), _value(lines, _DESCRIPTION))
+        """What the file says of its interface, also where a person has written that otherwise."""
+        for path, text in texts.items():
+            name = self.interface_of(path)
+            if name:
+                mtu, addresses = _said_of(name, text)
+                # An address may have options, of which it is the key.
+                words = [word for each in addresses for word in ([each] if isinstance(each, str) else each)]
+                description = re.search(rf"^{_DESCRIPTION}(.*)$", text, re.MULTILINE)
+                return Kept(kept_number(str(mtu)), kept_addresses(words), description[1] if description else "")
+        return Kept()
 
     def used_file(self, profile: Profile) -> str:
         """What netplan generates for networkd."""
@@ -80,10 +95,49 @@ def generated_for(path: str) -> str | None:
 
 def mentions(text: str, name: str, mac: str | None) -> bool:
     """Whether a netplan file defines an interface of this name or with this MAC, or makes it a port of another."""
+    document = _document(text)
+    if document is not None:
+        names, values = _words(document)
+        return name in names or (mac is not None and mac in values)
     word = rf"""["']?{re.escape(name)}["']?"""
     defined = re.search(rf"^\s+{word}\s*:", text, re.MULTILINE)
     listed = re.search(rf"(?:[\[,]|-\s)\s*{word}\s*(?:[\],#]|$)", text, re.MULTILINE)
     return bool(defined or listed) or (mac is not None and mac in text.lower())
+
+
+def _document(text: str) -> Any:
+    """The file as mappings, lists and texts; None where that cannot be read, or says nothing."""
+    try:
+        return yaml.load(text, Loader=yaml.BaseLoader) if HAS_YAML else None
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):
+        return None
+
+
+def _words(document: Any) -> tuple[set[str], set[str]]:
+    """The keys and items of lists in a document, and all other texts in lower case."""
+    names: set[str] = set()
+    values: set[str] = set()
+    waiting, seen = [document], set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            values.add(part.lower())
+        # An alias is the same part in another place.
+        elif id(part) not in seen:
+            seen.add(id(part))
+            names.update(word for word in part if isinstance(word, str))
+            waiting += part.values() if isinstance(part, dict) else part
+    return names, values
+
+
+def _said_of(name: str, text: str) -> tuple[Any, Any]:
+    """The MTU and the addresses of an interface in a file; where YAML cannot be read, those in lines rendered here."""
+    try:
+        said = next(section[name] for section in _document(text)["network"].values() if name in section)
+        return said.get("mtu"), said.get("addresses", ())
+    except (AttributeError, KeyError, StopIteration, TypeError):
+        lines = dict(re.findall(r"^      (mtu|addresses): (.*)$", text, re.MULTILINE))
+        return lines.get("mtu"), re.findall(r'"([^"]+)"', lines.get("addresses", ""))
 
 
 def _definition(profile: Profile) -> list[str]:
@@ -93,24 +147,16 @@ def _definition(profile: Profile) -> list[str]:
     if profile.mtu is not None:
         lines.append(f"mtu: {profile.mtu}")
     if profile.addresses:
-        lines.append(f"addresses: {_list(profile.addresses)}")
+        lines.append(f"addresses: {json.dumps(profile.addresses)}")
     return lines
 
 
 def _identity(profile: Profile) -> list[str]:
     if profile.type == VLAN:
-        return [f"id: {profile.vlan_id}", f'link: "{profile.parent}"']
+        return [f"id: {profile.vlan_id}", f"link: {json.dumps(profile.parent)}"]
     if profile.type == BOND:
-        parameters = f'{{mode: "{profile.mode}", mii-monitor-interval: {MII_MONITOR_MS}}}'
-        return [f"interfaces: {_list(profile.members)}", f"parameters: {parameters}"]
+        parameters = f"{{mode: {json.dumps(profile.mode)}, mii-monitor-interval: {MII_MONITOR_MS}}}"
+        return [f"interfaces: {json.dumps(profile.members)}", f"parameters: {parameters}"]
     if profile.mac:
-        return [f'match: {{macaddress: "{profile.mac}"}}']
-    return [f'match: {{name: "{profile.device}"}}'] if profile.device != profile.name else []
-
-
-def _list(values: Sequence[str]) -> str:
-    return "[" + ", ".join(f'"{value}"' for value in values) + "]"
-
-
-def _value(lines: Sequence[str], prefix: str) -> str:
-    return next((line[len(prefix) :] for line in lines if line.startswith(prefix)), "")
+        return [f"match: {{macaddress: {json.dumps(profile.mac)}}}"]
+    return [f"match: {{name: {json.dumps(profile.device)}}}"] if profile.device != profile.name else []

@@ -11,6 +11,7 @@ import json
 from typing import Any, Dict, Sequence
 
 from .._plan.converge import Refused
+from .._text.table import aligned
 from .run import Run, spoken
 
 Record = Dict[str, Any]
@@ -95,5 +96,4 @@ def table_of(runs: Sequence[Record]) -> list[str]:
         rows.append(
             (spoken(run["started"]), who, run["playbook"], ",".join(run["pods"]), run["limit"], run["result"], steps)
         )
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return aligned(rows)

@@ -12,6 +12,7 @@ from typing import Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
 from .._plan.converge import DeviceError
 from .._plan.steps import State
 from .._slurm_host.host_list import folded
+from .._text.table import aligned
 from .._vipu.cli import Controller, NotDone
 from .._vipu.entities import ACTIVE, AGENT, PARTITION
 from .._vipu.sizes import IPUS_PER_ILD, IPUS_PER_MACHINE, is_partition_size
@@ -250,9 +251,7 @@ def _machines(settings: Settings, job: Job, nodes: Sequence[str], places: Places
 
 def lines_of(found: Report) -> list[str]:
     """The report for people: a table, and what it comes to."""
-    rows = [HEADINGS, *(_row(job) for job in found.jobs)]
-    widths = [max(map(len, column)) for column in list(zip(*rows))[:-1]]
-    table = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]) for row in rows]
+    table = aligned([HEADINGS, *map(_row, found.jobs)])
     return [*(table if found.jobs else ["No job has IPUs or waits for some."]), "", *_sums(found)]
 
 

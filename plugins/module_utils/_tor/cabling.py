@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from .._plan.steps import Fields
+from .._text.table import aligned
 from .observed import Observed
 from .spelling import CHANNEL, port_name
 
@@ -185,5 +186,4 @@ def table(findings: Sequence[Finding]) -> list[str]:
     """The findings as lines for a person."""
     rows = [("port", "declared", "seen", "verdict")]
     rows += [(each.port, each.declared or "-", ", ".join(each.seen) or "-", each.verdict) for each in findings]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
+    return aligned(rows)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Mapping, Sequence
 
+from .._text.table import aligned
 from .dialect import COMMANDS, GLOBAL_FLAGS, Command
 from .entities import KINDS
 from .fields import Flag
@@ -68,9 +69,7 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The rows as lines for a person."""
-    cells = [COLUMNS, *([str(row[column]) for column in COLUMNS] for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(COLUMNS))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
+    return aligned([COLUMNS, *([str(row[column]) for column in COLUMNS] for row in rows)])
 
 
 COLUMNS = ["command", "flag", "known", "since", "installed"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._reports.markdown import markdown_of, text_of
+from .._reports.markdown import markdown_of
 from .._reports.table import steps_of, wrapped
 from .._reports.wording import counted
 from .ignore_rules import EXPIRED, UNUSED, USED, Rule, divide
@@ -83,22 +83,8 @@ def drift_table(report: Mapping[str, Any]) -> list[str]:
 
 def drift_markdown(report: Mapping[str, Any]) -> str:
     """The report as Markdown."""
-    parts = []
-    if report["ignored"]:
-        parts.append("### Ignored")
-        parts.append(
-            "\n".join(
-                f"- {text_of(each['device'])} {text_of(each['kind'])} **{text_of(each['name'])}**: "
-                f"{text_of(each['reason'])}. Until {each['until']}: {text_of(each['ignored_because'])}"
-                for each in report["ignored"]
-            )
-        )
-    remarkable = _remarkable(report["rules"])
-    if remarkable:
-        parts.append("### Rules to look at")
-        parts.append("\n".join(f"- {text_of(_rule_text(rule))}" for rule in remarkable))
-    whole = markdown_of(report, drift_summary(report))
-    return "\n".join([whole, *(f"{part}\n" for part in parts)]) if parts else whole
+    rules = [_rule_text(rule) for rule in _remarkable(report["rules"])]
+    return markdown_of(report, drift_summary(report), report["ignored"], rules)
 
 
 def _remarkable(rules: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:

@@ -13,6 +13,7 @@ from .._reports.wording import differences_of
 
 Thing = tuple[str, str]
 
+COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
 # XML 1.0 has no way to write these.
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -32,12 +33,7 @@ def junit_of(report: Mapping[str, Any]) -> str:
         if device in unseen:
             case = SubElement(suite, "testcase", classname=device, name="could be looked at")
             SubElement(case, "error", message=_written(unseen[device]))
-        for attribute, tag in (
-            ("tests", "testcase"),
-            ("failures", "failure"),
-            ("errors", "error"),
-            ("skipped", "skipped"),
-        ):
+        for attribute, tag in COUNTED.items():
             suite.set(attribute, str(len(list(suite.iter(tag)))))
     return tostring(suites, encoding="unicode") + "\n"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
+from .._templates.render import render
 from .resources import Directory, File, Link, Made, Resource, Unit
 
 # The variables of the role, by name.
@@ -24,8 +25,6 @@ INSTALL_RELEASE = "Install the release"
 INITIALISE_STORAGE = "Initialise the storage"
 MAKE_CERTIFICATES = "Make the TLS certificates"
 KEEP_CREDENTIALS = "Keep the administrator's credentials"
-
-MANAGED = "#\n# Ansible managed\n#"
 
 
 @dataclass(frozen=True)
@@ -144,12 +143,16 @@ def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
     """One controller's service: its storage, which is made once, what copies that, and the unit."""
     service = dedicated_service(settings, vpod) if vpod else service_of(settings)
     program = settings["vipu_controller_program"]
+    backup, unit = (
+        render(name, service=service, settings=settings, quote=quote)
+        for name in ("vipu-backup.sh", "vipu-server.service")
+    )
     return [
         Directory(service.directory, mode="0700"),
         Made(INITIALISE_STORAGE, service.storage),
         *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
-        File(service.backup_program, _backup_program(service, settings["vipu_controller_backups_kept"]), mode="0755"),
-        File(service.unit_file, _unit_file(service, settings)),
+        File(service.backup_program, backup, mode="0755"),
+        File(service.unit_file, unit),
         Unit(service.unit, restarted_by=(service.unit_file, program)),
         *([Made(KEEP_CREDENTIALS, service.credentials)] if service.is_secure else []),
     ]
@@ -180,67 +183,3 @@ def _paths(service: Service) -> tuple[str, ...]:
         service.unit_file,
         service.credentials,
     )
-
-
-def _backup_program(service: Service, kept: int) -> str:
-    return f"""\
-#!/bin/sh
-{MANAGED}
-# Keeps a copy of the V-IPU controller's storage, unless the newest copy is the same. Prints the name of a new copy.
-# Only the newest {kept} copies stay, and the one that is named as argument.
-set -eu
-umask 077
-storage={quote(service.storage)}
-directory={quote(service.backup_directory)}
-
-test -e "$storage" || exit 0
-mkdir -p "$directory"
-cd "$directory"
-newest=$(find . -name '*.json' | sort | tail -n 1)
-if [ -z "$newest" ] || ! cmp -s "$storage" "$newest"; then
-    name=$(date -u +%Y%m%dT%H%M%S.%NZ).json
-    cp "$storage" "$name.new"
-    mv "$name.new" "$name"
-    echo "$name"
-fi
-find . -name '*.json' ! -name "${{1:-}}" | sort -r | tail -n +{kept + 1} | xargs -r rm
-"""
-
-
-def _unit_file(service: Service, settings: Settings) -> str:
-    whose = f" of vPOD {service.vpod}" if service.vpod else ""
-    # The first start may print the administrator's access key.
-    log = f"""\
-# The first start may print the administrator's access key, and the journal is no place for it.
-UMask=0077
-StandardOutput=append:{service.directory}/vipu-server.log
-"""
-    return f"""\
-{MANAGED}
-[Unit]
-Description=V-IPU controller{whose}
-# Not network-online.target: a host whose RDMA NICs are its only required links would wait for minutes.
-After=network.target
-
-[Service]
-WorkingDirectory={service.directory}
-ExecStartPre=-{service.backup_program}
-ExecStart={" ".join(_command(service, settings))}
-Restart=on-failure
-{log if service.is_secure else ""}
-[Install]
-WantedBy=multi-user.target
-"""
-
-
-def _command(service: Service, settings: Settings) -> list[str]:
-    """The command that runs a controller."""
-    words = [settings["vipu_controller_program"], "--storage", service.storage]
-    words += ["--user-port", str(service.user_port), "--admin-port", str(service.admin_port)]
-    if service.is_secure:
-        words += ["--secure", "--default-user-id", settings["vipu_controller_default_user"]]
-    if service.metrics_port:
-        words += [settings["vipu_controller_exporter_option"], str(service.metrics_port)]
-    if service.interfaces:
-        words += ["--autodiscovery-listen-interfaces", ",".join(service.interfaces)]
-    return words

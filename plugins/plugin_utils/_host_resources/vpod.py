@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._templates.render import render
 from .resources import SECRET, Absent, Directory, File, Resource
 
 # By this the client's configuration is known again when the server has no vPOD any more.
@@ -57,8 +58,9 @@ def _client(settings: Settings, is_ours: bool) -> list[Resource]:
     if not client:
         # The configuration is the last, because it says that all of them are ours.
         return [Absent(path) for path in (*_CERTIFICATES_THERE, CLIENT)] if is_ours else []
+    text = render("vipu-cli.hcl", header=HEADER, client=client, secret=SECRET, certificates=CERTIFICATES)
     if not client.get("user"):
-        return [Directory("/etc/vipu"), File(CLIENT, _client_text(client))]
+        return [Directory("/etc/vipu"), File(CLIENT, text)]
     directory = settings["vpod_controller_directory"]
     if client.get("dedicated"):
         directory = f"{settings['vpod_dedicated_parent']}/vipu-server-{client['dedicated']}"
@@ -67,7 +69,7 @@ def _client(settings: Settings, is_ours: bool) -> list[Resource]:
         Directory("/etc/vipu"),
         Directory(CERTIFICATES),
         *(_secret_file(path, None, source, settings) for path, source in sources),
-        _secret_file(CLIENT, _client_text(client), f"{directory}/keys/{client['user']}.key", settings),
+        _secret_file(CLIENT, text, f"{directory}/keys/{client['user']}.key", settings),
     ]
 
 
@@ -81,31 +83,8 @@ def _certificates_of(directory: str) -> list[str]:
     return [f"{directory}/vipu-certs/client/{name}" for name in _NAMES]
 
 
-def _client_text(client: Mapping[str, Any]) -> str:
-    """The client's configuration, with :data:`SECRET` in the place of the user's access key."""
-    lines = [HEADER, f'api-host="{client["api_host"]}"', f'api-port="{client["api_port"]}"']
-    if client.get("user"):
-        lines += [f'api-user-id="{client["user"]}"', f'api-access-key="{SECRET}"', f'tls-certs="{CERTIFICATES}"']
-    return "".join(f"{line}\n" for line in lines)
-
-
 def _containers(network: Mapping[str, str]) -> list[Resource]:
     if not network:
         return [Absent(CONTAINERS)]
-    return [Directory(CONTAINERS_DIRECTORY), File(CONTAINERS, _containers_text(network))]
-
-
-def _containers_text(network: Mapping[str, str]) -> str:
-    return f"""{HEADER}
-# How containers get RNIC addresses of their own, once for each container engine (as root):
-#   . {CONTAINERS}
-#   docker network create --driver macvlan --opt parent=$INTERFACE --subnet $SUBNET --ip-range $RANGE $NETWORK
-#   docker run $RUN_OPTIONS IMAGE
-# podman takes the same words.
-NETWORK={network["network"]}
-INTERFACE={network["interface"]}
-SUBNET={network["subnet"]}
-RANGE={network["range"]}
-RUN_OPTIONS="--network $NETWORK --ulimit memlock=-1:-1 --cap-add IPC_LOCK --ipc host --device /dev/infiniband \
---volume /etc/ipuof.conf.d:/etc/ipuof.conf.d:ro"
-"""
+    text = render("containers.env", header=HEADER, path=CONTAINERS, network=network)
+    return [Directory(CONTAINERS_DIRECTORY), File(CONTAINERS, text)]

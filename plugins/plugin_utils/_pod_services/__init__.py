@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """DHCP, time and syslog for a pod: the configurations that the role pod_services writes. Pure.
 
-A file for each service: ``dnsmasq``, ``chrony``, ``rsyslog``.
+``dnsmasq.py`` is for DHCP, ``chrony_and_rsyslog.py`` for what is added to the configurations of these two.
 """

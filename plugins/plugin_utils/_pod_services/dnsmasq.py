@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._dhcp.addresses import add
 from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import DhcpHost, hosts_from
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 
-from .header import HEADER
+from .._templates.render import render
 
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _LEASE = re.compile(r"[1-9]\d*[mhd]|infinite")
@@ -42,25 +42,11 @@ def dnsmasq_configuration(
     lease = str(declared.get("lease_time") or "1h")
     if not _LEASE.fullmatch(lease):
         raise Refused(f"{place}: lease_time {lease!r} is none; write it like 30m, 12h, 1d or infinite")
-    lines = [
-        HEADER,
-        "# DHCP for known MACs on one interface, and nothing else: no DNS, no gateway, no dynamic addresses.",
-        "port=0",
-        "no-resolv",
-        "no-hosts",
-        f"interface={interface}",
-        "except-interface=lo",
-        "bind-interfaces",
-        "dhcp-authoritative",
-        "dhcp-ignore=tag:!known",
-        # Without a value, an option is not sent.
-        "dhcp-option=option:router",
-        "dhcp-option=option:dns-server",
-        *_options(place, declared),
-        *(f"dhcp-range={network.network_address},static,{network.netmask},{lease}" for network in networks),
-        *(f"dhcp-host={host.mac},{host.address},{host.name}" for host in served),
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    options = {
+        option: [address_from(f"{place}: {name}", address) for address in declared.get(name) or []]
+        for name, option in _OPTIONS.items()
+    }
+    return render("dnsmasq.conf", interface=interface, options=options, networks=networks, lease=lease, hosts=served)
 
 
 def _interface(declared: Mapping[str, Any]) -> str:
@@ -89,11 +75,3 @@ def _check_own(
     for network in networks:
         if not any(address in network for address in own_addresses):
             raise Refused(f"{place}: the interface has no address in {network}; give it one, or nobody is answered")
-
-
-def _options(place: str, declared: Mapping[str, Any]) -> list[str]:
-    lines = []
-    for name, option in _OPTIONS.items():
-        addresses = [str(address_from(f"{place}: {name}", address)) for address in declared.get(name) or []]
-        lines += [f"dhcp-option=option:{option},{','.join(addresses)}"] if addresses else []
-    return lines

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._text.table import aligned
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_MACHINE
 
 from .._pod.wording import listed, spans
@@ -37,14 +38,20 @@ def capacity_table_of(answer: Answer) -> list[str]:
 
 def _cluster(name: str, cluster: Answer, to_come: Mapping[str, Sequence[str]]) -> Iterator[str]:
     yield from wrapped(f"{name}: {cluster['free_ipus']} of {cluster['ipus']} IPUs free{_blocks(cluster)}", "", "  ")
-    width = max(map(len, cluster["racks"]))
-    for pod, rack in cluster["racks"].items():
-        letters = _letters(rack)
-        row = "".join(letters[holder["name"]] if holder else FREE for holder in rack.values())
-        groups = " ".join(row[first : first + IN_A_GROUP] for first in range(0, len(row), IN_A_GROUP))
-        yield f"  {pod:<{width}}  {groups}  {spans(rack)}"
-        for text in _legend(rack, letters, to_come):
-            yield from wrapped(text, " " * (width + 4), " " * (width + 6))
+    racks = cluster["racks"]
+    below = " " * (4 + max(map(len, racks)))
+    for line, rack in zip(aligned([_row(pod, rack) for pod, rack in racks.items()]), racks.values(), strict=True):
+        yield f"  {line}"
+        for text in _legend(rack, to_come):
+            yield from wrapped(text, below, f"{below}  ")
+
+
+def _row(pod: str, rack: Rack) -> tuple[str, str, str]:
+    """A pod, who has its IPU-Machines, four by four, and their names."""
+    letters = _letters(rack)
+    row = "".join(letters[holder["name"]] if holder else FREE for holder in rack.values())
+    groups = " ".join(row[first : first + IN_A_GROUP] for first in range(0, len(row), IN_A_GROUP))
+    return pod, groups, spans(rack)
 
 
 def _blocks(cluster: Answer) -> str:
@@ -68,7 +75,8 @@ def _letters(rack: Rack) -> dict[str, str]:
     return letters
 
 
-def _legend(rack: Rack, letters: Mapping[str, str], to_come: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _legend(rack: Rack, to_come: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    letters = _letters(rack)
     holders = {holder["name"]: holder for holder in rack.values() if holder}
     for name, holder in holders.items():
         if holder["excluded"]:

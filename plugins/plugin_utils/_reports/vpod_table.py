@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import REMOVE
+from ansible_collections.ipu.pod.plugins.module_utils._text.table import aligned
 
 from .._pod.model import Declaration
 
@@ -29,9 +30,7 @@ def vpod_table(declaration: Declaration, steps: Sequence[Mapping[str, Any]], nam
         steps: what is still to be done, each with ``layer``, ``action``, ``kind`` and ``affected``, as in a plan.
         names: the vPODs.
     """
-    rows = [("vPOD", *COLUMNS), *((name, *_states(declaration, steps, name)) for name in names)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return aligned([("vPOD", *COLUMNS), *((name, *_states(declaration, steps, name)) for name in names)])
 
 
 def _states(declaration: Declaration, steps: Sequence[Mapping[str, Any]], name: str) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER
 
+from .._templates.render import render
+
 NAME = "vipu"
 
 
@@ -44,12 +46,7 @@ def gres_of(counts: Mapping[int, int]) -> str:
 
 def gres_conf(counts: Mapping[str, Mapping[int, int]]) -> str:
     """The text that gres.conf includes; there is no device file, so that Slurm only counts."""
-    lines = [
-        f"NodeName={node} Name={NAME} Type={ipus} Count={count} Flags=CountOnly"
-        for node, sizes in counts.items()
-        for ipus, count in sorted(sizes.items())
-    ]
-    return "\n".join([HEADER, *lines, ""])
+    return render("slurm_gres.conf", header=HEADER, name=NAME, counts=counts)
 
 
 def lacks(said: str, wanted: Mapping[int, int]) -> bool:

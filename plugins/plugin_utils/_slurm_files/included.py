@@ -16,6 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings im
     STATIC,
 )
 
+from .._templates.render import render
 from .gres import NAME as GRES
 
 LICENCE = "ipu"
@@ -56,7 +57,7 @@ def included_conf(settings: Mapping[str, Any], values: Mapping[str, str], cred_e
         added["RequeueExit"] = _merged(values, "RequeueExit", REQUEUE_EXIT)
     if cred_expire:
         added["AuthInfo"] = ",".join([*_others(values, "AuthInfo", "cred_expire"), f"cred_expire={cred_expire}"])
-    return "".join(f"{line}\n" for line in (HEADER, *(f"{key}={value}" for key, value in added.items())))
+    return render("slurm_included.conf", header=HEADER, parameters=added)
 
 
 def chained(values: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER, Paths
 
+from .._templates.render import render
 from .blocks import with_ours
 from .gres import gres_of
 
@@ -48,26 +49,24 @@ def slurm_conf(
         features: by which a node is known to be in a block.
         directory: where the file is to be.
     """
-    partition = cluster.get("partition") or "ipu"
-    general = {"ClusterName": cluster["name"], "SlurmUser": user, **DEFAULTS, **(cluster.get("parameters") or {})}
-    lines = [
-        HEADER,
-        *(f"SlurmctldHost={name}" + (f"({address})" if address else "") for name, address in controllers.items()),
-        *(f"{key}={value}" for key, value in general.items()),
-        *(
-            _node(name, address, cluster.get("node_parameters") or {}, counts.get(name) or {}, features.get(name) or [])
+    own, of_nodes = cluster.get("parameters") or {}, cluster.get("node_parameters") or {}
+    return render(
+        "slurm.conf",
+        header=HEADER,
+        controllers=controllers,
+        parameters={"ClusterName": cluster["name"], "SlurmUser": user, **DEFAULTS, **own},
+        nodes=[
+            _node(name, address, of_nodes, counts.get(name) or {}, features.get(name) or [])
             for name, address in nodes.items()
-        ),
-        f"PartitionName={partition} Nodes={','.join(nodes)} Default=YES MaxTime=INFINITE State=UP",
-        f"include {Paths(directory).included}",
-    ]
-    return "".join(f"{line}\n" for line in lines)
+        ],
+        partition=cluster.get("partition") or "ipu",
+        included=Paths(directory).included,
+    )
 
 
 def _node(
     name: str, address: str, parameters: Mapping[str, Any], counts: Mapping[int, int], features: Sequence[str]
-) -> str:
+) -> dict[str, Any]:
     gres = {"Gres": gres_of(counts)} if counts else {}
     feature = {"Feature": with_ours(parameters.get("Feature", ""), features)} if features else {}
-    fields = {"NodeName": name, "NodeAddr": address, **parameters, **gres, **feature}
-    return " ".join(f"{key}={value}" for key, value in fields.items())
+    return {"NodeName": name, "NodeAddr": address, **parameters, **gres, **feature}

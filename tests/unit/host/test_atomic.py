@@ -17,7 +17,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.atomic import NewFil
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
 from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.directory import Directory
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import AccessKeys
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 
 ME = pwd.getpwuid(os.getuid()).pw_name
 MY_GROUP = grp.getgrgid(os.getgid()).gr_name

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony import chrony_configuration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.rsyslog import rsyslog_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony_and_rsyslog import (
+    chrony_configuration,
+    rsyslog_configuration,
+)
 
 TIME = {"networks": ["10.1.0.0/16", "10.2.0.0/16"], "upstream": ["ntp.example.com", "10.3.0.1"], "local_stratum": 10}
 SYSLOG = {"address": "10.3.1.101"}

@@ -11,7 +11,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement impor
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
 
 # What everybody can write into the description of a port or into a file's name.
-HOSTILE = "<script>alert('1')</script>\"&|@all"
+HOSTILE = "<script>alert('1')</script>\"&|@all{{ 7*7 }}"
 
 
 def declared(pods: int = 1) -> dict[str, Any]:

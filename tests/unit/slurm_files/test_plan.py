@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.filter.slurm import administrator
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import PROGRAM, SETTINGS
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.vipu_config import administrator
 from tests.unit.slurm_files.vpod_for_slurm import (
     FOUND,
     FOUR_EACH,
