@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PE
 
 from .addressing import FIRST_POPLAR_SERVER, RNIC_PREFIX, TOR_SWITCH, address
 from .model import Controller, Declaration, Pod
-from .port_map import canonical_port, ipu_machine_port, poplar_server_ports
+from .port_map import ipu_machine_port, poplar_server_ports
 
 IPU_MACHINE, POPLAR_SERVER, TOR, CONTROLLER = "ipu_machine", "poplar_server", "tor_switch", "vipu_controller"
 MANAGEMENT_SWITCH = "management_switch"
@@ -106,10 +106,7 @@ def _device(pod: Pod, kind: str, number: int, derived: Mapping[str, Any]) -> Dev
     name = device_name(pod, kind, number)
     facts = {**derived, **pod.overrides.get(name, {}), "ipu_pod": pod.name, "lrack": pod.lrack, "number": number}
     if "switch_ports" in facts:
-        facts["switch_ports"] = [canonical_port(port) for port in facts["switch_ports"]]
         facts["switch_port"] = facts["switch_ports"][0]
-    elif "switch_port" in facts:
-        facts["switch_port"] = canonical_port(facts["switch_port"])
     return Device(name, kind, pod.name, number, facts)
 
 

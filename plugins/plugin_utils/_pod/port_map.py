@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name as eos_port_name
-
 LAST_UPLINK = 8
 FIRST_IPU_MACHINE_PORT = 9
 LAST_IPU_MACHINE_PORT = 24
@@ -17,12 +15,6 @@ PORTS_PER_SERVER = 2
 def port_name(number: int) -> str:
     """The EOS name of the first lane of a front panel port."""
     return f"Ethernet{number}/1"
-
-
-def canonical_port(name: str) -> str:
-    """One spelling for one port of the ToR: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
-    spelled = eos_port_name(name)
-    return spelled if "/" in spelled or not spelled.startswith("Ethernet") else f"{spelled}/1"
 
 
 def port_names(first: int, last: int) -> list[str]:
