@@ -54,16 +54,18 @@ from .kinds import (
 
 SCHEMA = 1
 
-NAME = Text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)")
-ENTITY = Text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)")
+NAME = Text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)", "a name")
+ENTITY = Text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)", "a V-IPU name")
 HOST_OR_PORT = Text(r"[A-Za-z0-9][A-Za-z0-9/._-]{0,62}", "the name of a device or of a port")
-PORT = Text(r"[Ee][Tt]([Hh][Ee][Rr][Nn][Ee][Tt])?\d+(/\d+)?", "a switch port such as Ethernet9/1")
+PORT = Text(r"[Ee][Tt]([Hh][Ee][Rr][Nn][Ee][Tt])?\d+(/\d+)?", "a switch port such as Ethernet9/1", "a port")
 PORT_OR_CHANNEL = PortName(
     r"[Ee][Tt][A-Za-z]*\d+(/\d+)*|[Pp][Oo][A-Za-z-]*\d+",
     "a port such as Ethernet9/1 or Et9, or a port channel such as Port-Channel5",
 )
 TEMPLATE = Text(
-    r"([A-Za-z0-9._-]|\{(pod|lrack|n)\})+", "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}"
+    r"([A-Za-z0-9._-]|\{(pod|lrack|n)\})+",
+    "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}",
+    "a template",
 )
 MTU = Integer(1280, 9216)
 SWITCH_MTU = Integer(1280, 9214)
@@ -71,32 +73,34 @@ IPUS = Integer(1, 1 << 20, "a whole number")
 TCP_PORT = Integer(1, 65535)
 
 AS_IT_IS = "kept as it is"
+BY_ROLE = "by its role, else kept as it is"
 BY_CONTROLLER = "what the controller does"
 DERIVED = "derived"
+BELOW = "those below"
 
 PORT_SETTINGS = Record(
     (
-        Key("description", Text(r"[ -~]*", "a text in one line"), "what it is for", derived=AS_IT_IS),
-        Key("mode", Choice(("access", "trunk")), "whether it carries one VLAN, or several", derived=AS_IT_IS),
-        Key("vlan", VlanReference(), "the VLAN of an access port", derived=AS_IT_IS),
-        Key("native_vlan", VlanReference(), "the VLAN that a trunk carries untagged", derived=AS_IT_IS),
+        Key("description", Text(r"[ -~]*", "a text in one line"), "what it is for", derived=BY_ROLE),
+        Key("mode", Choice(("access", "trunk")), "whether it carries one VLAN, or several", derived=BY_ROLE),
+        Key("vlan", VlanReference(), "the VLAN of an access port", derived=BY_ROLE),
+        Key("native_vlan", VlanReference(), "the VLAN that a trunk carries untagged", derived=BY_ROLE),
         Key(
             "vlans",
             ListOf(VlanReferences()),
             "what a trunk carries. The native VLAN, and at a server its tenant's, need not be listed",
-            derived=AS_IT_IS,
+            derived=BY_ROLE,
         ),
-        Key("mtu", SWITCH_MTU, "in bytes", derived=AS_IT_IS),
-        Key("enabled", Flag(), "whether it is up", derived=AS_IT_IS),
+        Key("mtu", SWITCH_MTU, "in bytes", derived=BY_ROLE),
+        Key("enabled", Flag(), "whether it is up", derived=BY_ROLE),
         Key(
             "channel_group",
             Integer(0, 2000),
             "the number of the port channel that it is a member of, 0 for none",
-            derived=AS_IT_IS,
+            derived=BY_ROLE,
         ),
-        Key("lacp", Choice(("active", "passive", "on")), "how the member negotiates", derived=AS_IT_IS),
-        Key("spanning_tree_edge", Flag(), "whether it forwards at once (`spanning-tree portfast`)", derived=AS_IT_IS),
-        Key("lldp", Flag(), "whether it sends and receives LLDP", derived=AS_IT_IS),
+        Key("lacp", Choice(("active", "passive", "on")), "how the member negotiates", derived=BY_ROLE),
+        Key("spanning_tree_edge", Flag(), "whether it forwards at once (`spanning-tree portfast`)", derived=BY_ROLE),
+        Key("lldp", Flag(), "whether it sends and receives LLDP", derived=BY_ROLE),
     )
 )
 OWNER = Key(
@@ -229,8 +233,8 @@ POD = Record(
         Key("lrack", Integer(1, 254), "logical rack number", 1),
         Key("addressing", Choice(("factory", "multi-rack")), "the plan of addresses", "factory"),
         Key("poplar_servers", Integer(1, 4), "how many stand in the rack", 1),
-        Key("rnic", RNIC, "the RDMA NICs", {}),
-        Key("tor", TOR, "the ToR switch", {}),
+        Key("rnic", RNIC, "the RDMA NICs", {}, BELOW),
+        Key("tor", TOR, "the ToR switch", {}, BELOW),
         VLANS,
         Key(
             "management_switch",
@@ -238,7 +242,7 @@ POD = Record(
             "only what is declared of it; nothing is derived",
             derived="no such host",
         ),
-        Key("names", NAMES, "templates of `{pod}`, `{lrack}` and `{n}`", {}, "those below"),
+        Key("names", NAMES, "templates of `{pod}`, `{lrack}` and `{n}`", {}, BELOW),
         Key(
             "managed",
             ListOf(Choice(LAYERS)),
@@ -279,12 +283,12 @@ POD = Record(
 )
 CONTROLLER = Record(
     (
-        Key("host", NAME, "the Poplar server that it runs on", derived="either this"),
+        Key("host", NAME, "the Poplar server that it runs on", derived="required, or `address`"),
         Key(
             "address",
             Address(),
             "its address, if it has a host of its own (which then has its name)",
-            derived="or this",
+            derived="required, or `host`",
         ),
         Key(
             "mode",
@@ -375,7 +379,7 @@ VPOD = Record(
             see="vpods.md",
         ),
         Key("cluster", NAME, "its cluster", required=True),
-        Key("ipus", IPUS, f"how many IPUs it has: {ALLOCATION_SIZES}", 0, "required"),
+        Key("ipus", IPUS, f"how many IPUs it has: {ALLOCATION_SIZES}", 0, "required, unless absent"),
         Key(
             "poplar_servers",
             ListOf(NAME),
@@ -386,7 +390,7 @@ VPOD = Record(
             "virtual_function",
             Integer(0, 126),
             "number of the virtual function that it has on each of its hypervisors",
-            derived="needed there",
+            derived="required there",
         ),
         Key(
             "controller",
@@ -395,7 +399,7 @@ VPOD = Record(
             SHARED,
             see="vpods.md#shared-and-dedicated-controllers",
         ),
-        Key("controller_ports", CONTROLLER_PORTS, "of a dedicated controller", {}, "those below"),
+        Key("controller_ports", CONTROLLER_PORTS, "of a dedicated controller", {}, BELOW),
         Key(
             "containers",
             Choice((MACVLAN,)),

@@ -14,7 +14,11 @@ from .._pod.mac_addresses import mac_address
 from .._pod.schema import Integer, Key, Kind, Problems, Record, Text
 from .._pod.switches import REFERENCE, is_range
 
-VLAN_NAME = Text(r"(?!\d+(-\d+)?$)[!-~]{1,32}", "a VLAN name of 1 to 32 characters without spaces, and no number")
+VLAN_NAME = Text(
+    r"(?!\d+(-\d+)?$)[!-~]{1,32}",
+    "a VLAN name of 1 to 32 characters without spaces, and no number",
+    "a VLAN name",
+)
 VLAN_ID = Integer(2, 4094)
 VNI = Integer(1, (1 << 24) - 1)
 

@@ -135,14 +135,15 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """A string of a given shape; ``what`` names it for a person."""
+    """A string of a given shape; ``what`` names it for a person, and ``called`` in few words."""
 
     pattern: str = r".+"
     what: str = "a text"
+    called: str = ""
 
     @property
     def words(self) -> str:
-        return self.what.partition(" of ")[0]
+        return self.called or self.what
 
     def check(self, value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, str) and re.fullmatch(self.pattern, value):
@@ -252,11 +253,16 @@ class Key:
         return f"`{self.default if isinstance(self.default, str) else json.dumps(self.default)}`"
 
     @property
-    def description(self) -> str:
-        """Meaning, default and source in one paragraph."""
-        since = "" if self.since == FIRST_VERSION else f" Since {self.since}."
+    def summary(self) -> str:
+        """The values that it may have, and which one it has if it is left out."""
+        default = self.default_words
+        return f"{self.kind.words}; {default if default.startswith('required') else f'default {default}'}"
+
+    @property
+    def more(self) -> str:
+        """Where more is said, and since when there is the key, if not always."""
         see = f" See docs/{self.see}." if self.see else ""
-        return f"{self.meaning}. Default: {self.default_words}.{see}{since}"
+        return see if self.since == FIRST_VERSION else f"{see} Since {self.since}."
 
 
 @dataclass(frozen=True)
@@ -294,7 +300,8 @@ class Record(Kind):
     def json_schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "object", "additionalProperties": False, "properties": {}}
         for key in self.keys:
+            about = f"{key.meaning} ({key.summary}).{key.more}"
             default = {} if key.default is None or key.derived else {"default": key.default}
-            schema["properties"][key.name] = {"description": key.description, **key.kind.json_schema(), **default}
+            schema["properties"][key.name] = {"description": about, **key.kind.json_schema(), **default}
         required = [key.name for key in self.keys if key.required]
         return {**schema, "required": required} if required else schema
