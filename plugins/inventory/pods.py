@@ -13,7 +13,8 @@ author: The ipu.pod authors (@ipu-pod)
 description:
   - Reads one file, C(pods.yml) or C(*.pods.yml), in which the owner declares pods, V-IPU controllers, clusters and
     vPODs, and derives every host, group, address and switch port from it.
-  - Refuses a file that contradicts itself and says everything that is wrong at once, each with its key path.
+  - Refuses a file that contradicts itself and says everything that is wrong at once, each with its line, its column and
+    its key path.
   - IPU-Machines are appliances. They are in the inventory for their variables, no play runs on them.
   - What may stand in the file is listed under the options below, and in C(docs/inventory.md). C(docs/pods.schema.json)
     is the same as JSON Schema, for editors.
@@ -76,6 +77,7 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import (
     CONTROLLERS,
     EVERYTHING,
@@ -104,7 +106,8 @@ class InventoryModule(BaseInventoryPlugin):
         try:
             declaration = parse_declaration(document)
         except DeclarationError as error:
-            raise AnsibleParserError("\n".join([f"{path} is refused:", *error.problems])) from None
+            problems = located(error.found, loader.get_text_file_contents(path), Path(path).name)
+            raise AnsibleParserError("\n".join([f"{path} is refused:", *map(str, problems)])) from None
         inventory.add_group(EVERYTHING)
         inventory.set_variable(EVERYTHING, "ipu_pod_file", str(Path(path).resolve()))
         for host, variables in host_variables(declaration).items():
