@@ -64,7 +64,7 @@ def _told(fields: Fields) -> list[str]:
     dormant = {name for mode, names in VLAN_FIELDS.items() if mode != fields.get("mode") for name in names}
     of_channel = FROM_CHANNEL if fields.get("channel_group") else ()
     names = ["vlans" if name == "allowed_vlans" else name for name in fields]
-    order = [key.name for key in PORT_SETTINGS.keys if key.name in names]
+    order = [word for word in PORT_SETTINGS.kinds if word in names]
     told = ["allowed_vlans" if word == "vlans" else word for word in order]
     return [name for name in told if name not in dormant and name not in of_channel]
 
@@ -86,5 +86,5 @@ def _spelled(run: str, names: Mapping[int, str]) -> int | str:
 
 def _can_be_said(word: str, value: Any) -> bool:
     problems = Problems()
-    PORT_SETTINGS.check({word: value}, "", problems)
+    PORT_SETTINGS.kinds[word].check(value, word, problems)
     return not problems.found

@@ -30,7 +30,7 @@ from .keys import (
 )
 
 FOR_THE_SIMULATOR = "sim"
-SETTINGS = {key.name for key in PORT_SETTINGS.keys}
+SETTINGS = PORT_SETTINGS.kinds.keys()
 
 Fields = Mapping[str, Any]
 

@@ -8,7 +8,12 @@ docs/pods.schema.json all come from here; ``make generate`` writes the files.
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import GW_ROUTINGS, ROUTINGS, SYNC_TYPES
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.interconnect import (
+    C2_COMPATIBLE,
+    GW_ROUTINGS,
+    ROUTINGS,
+    SYNC_TYPES,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import ALLOCATION_SIZES, PARTITION_SIZES
 
 from .._pod.dedicated import FIRST_PORT, PORTS_OF_ONE
@@ -28,18 +33,7 @@ from .._pod.model import (
     SHARED,
 )
 from .._pod.schema import Address, Choice, Flag, Integer, Key, ListOf, MapOf, Record, Text
-from .._pod.switches import (
-    ASCENDING,
-    DESCENDING,
-    DEVICE,
-    EXTERNAL,
-    KEPT,
-    POD_OWNER,
-    QUARANTINE,
-    SPARE,
-    STORAGE,
-    UPLINK,
-)
+from .._pod.switches import ASCENDING, DESCENDING, DEVICE, EXTERNAL, KEPT, POD_OWNER, QUARANTINE, SPARE, STORAGE, UPLINK
 from .kinds import (
     VLAN_ID,
     VLAN_NAME,
@@ -115,10 +109,7 @@ TOR_PORT = Record(
         Key("role", Choice((STORAGE, UPLINK, SPARE)), "of a port that no declared device has", derived="by the map"),
         OWNER,
         Key(
-            "roce",
-            Flag(),
-            "whether it gets the RoCE profile",
-            derived="by its role: RNICs and managed uplinks get it",
+            "roce", Flag(), "whether it gets the RoCE profile", derived="by its role: RNICs and managed uplinks get it"
         ),
         *PORT_SETTINGS.keys,
     )
@@ -144,7 +135,7 @@ TOR = Record(
         Key(
             "ipu_machine_order",
             Choice((ASCENDING, DESCENDING)),
-            "how the IPU-Machines are cabled to ports 9 to 24",
+            "how the IPU-Machines are cabled, from port 9 to 24",
             ASCENDING,
         ),
         Key("address", Address(), "management address of the ToR switch", derived=DERIVED),
@@ -305,10 +296,7 @@ CONTROLLER = Record(
             False,
         ),
         Key(
-            "any_replica_size",
-            Flag(),
-            "whether `replicas` may give them another number of IPUs than 1, 2 or 4",
-            False,
+            "any_replica_size", Flag(), "whether `replicas` may give them another number of IPUs than 1, 2 or 4", False
         ),
     )
 )
@@ -331,15 +319,12 @@ PARTITION = Record(
         Key("ipus", IPUS, f"how many IPUs it has: {PARTITION_SIZES}", required=True),
         Key("gcds", IPUS, "how many; a GCD has at most 64 IPUs", derived="one"),
         Key("replicas", IPUS, "how many; a replica has 1, 2 or 4 IPUs", derived="one for each GCD"),
-        Key(
-            "reconfigurable",
-            Flag(),
-            "whether several applications may share it; one GCD, at most 64 IPUs",
-            False,
-        ),
+        Key("reconfigurable", Flag(), "whether several applications may share it; one GCD, at most 64 IPUs", False),
         Key("routing", Choice(ROUTINGS), "on the IPU-Links", derived=BY_CONTROLLER),
         Key("gw_routing", Choice(GW_ROUTINGS), "on the GW-Links", derived=BY_CONTROLLER),
-        Key("sync_type", Choice(SYNC_TYPES), "the first one for all that is reconfigurable", derived=BY_CONTROLLER),
+        Key(
+            "sync_type", Choice(SYNC_TYPES), f"`{C2_COMPATIBLE}` for all that is reconfigurable", derived=BY_CONTROLLER
+        ),
         Key(
             "relocatable",
             Flag(),
@@ -380,12 +365,7 @@ VPOD = Record(
         ),
         Key("cluster", NAME, "its cluster", required=True),
         Key("ipus", IPUS, f"how many IPUs it has: {ALLOCATION_SIZES}", 0, "required, unless absent"),
-        Key(
-            "poplar_servers",
-            ListOf(NAME),
-            "a server belongs to one vPOD, a hypervisor may belong to several",
-            (),
-        ),
+        Key("poplar_servers", ListOf(NAME), "a server belongs to one vPOD, a hypervisor may belong to several", ()),
         Key(
             "virtual_function",
             Integer(0, 126),
@@ -395,7 +375,7 @@ VPOD = Record(
         Key(
             "controller",
             Choice((SHARED, DEDICATED)),
-            "that of its cluster, or a V-IPU controller of its own beside that one",
+            f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own beside that one",
             SHARED,
             see="vpods.md#shared-and-dedicated-controllers",
         ),

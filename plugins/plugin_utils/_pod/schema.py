@@ -273,12 +273,17 @@ class Record(Kind):
 
     words = "a mapping"
 
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What the values may be, by key."""
+        return {key.name: key.kind for key in self.keys}
+
     def check(self, value: Any, path: str, problems: Problems) -> Any:
         """The mapping, without the keys that are not given."""
         if not isinstance(value, Mapping):
             return problems.add(path or "pods.yml", f"{value!r} is not a mapping; write key: value")
         prefix = f"{path}." if path else ""
-        kinds = {key.name: key.kind for key in self.keys}
+        kinds = self.kinds
         for key in self.keys:
             if key.required and value.get(key.name) is None:
                 problems.add(f"{prefix}{key.name}", MISSING)
