@@ -14,7 +14,7 @@ from .._pod.schema import Problem
 
 MERGE = "tag:yaml.org,2002:merge"
 
-# A key or an item, where it stands, and what is left of a path behind it.
+# What a key or an item holds, where that key or item stands, and what is left of the path.
 Step = tuple[yaml.Node, yaml.Mark, str]
 
 

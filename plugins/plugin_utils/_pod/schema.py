@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .wording import listed
+
 MISSING = "is missing; it has to be declared"
 FIRST_VERSION = "1.0.0"
 
@@ -86,8 +88,7 @@ class Choice(Kind):
 
     @property
     def words(self) -> str:
-        quoted = [f"`{choice}`" for choice in self.choices]
-        return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+        return listed([f"`{choice}`" for choice in self.choices], "or")
 
     def check(self, value: Any, path: str, problems: Problems) -> Any:
         if value in self.choices:
