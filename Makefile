@@ -67,6 +67,10 @@ format: setup ## Put the Python code into its one format
 	@ruff check --fix-only --quiet
 	@ruff format
 
+.PHONY: generate
+generate: setup ## Write what is made of the keys of pods.yml: tables of docs/inventory.md, docs/pods.schema.json
+	@PYTHONPATH=.venv/collections python tests/tools/generate.py
+
 .PHONY: check
 check: setup ## Lint, types, unit and property tests: about two minutes
 	@$(PHASES) --tests lint types unit

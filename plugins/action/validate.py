@@ -13,12 +13,13 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of, file_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import (
     declared_contradictions,
     problems_of,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
 
 # Of the role poplar_server.
 VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")
@@ -35,8 +36,12 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         variables = task_vars or {}
         _found, options = self.validate_argument_spec({"path": {"type": "path"}})
-        document = document_of(variables, self._loader) if options["path"] is None else _file(str(options["path"]))
-        problems = problems_of(document)
+        path = file_of(variables) if options["path"] is None else str(options["path"])
+        if options["path"] is None:
+            document, text = document_of(variables, self._loader), self._loader.get_text_file_contents(path)
+        else:
+            document, text = _file(path)
+        problems = [str(problem) for problem in located(problems_of(document), text, Path(path).name)]
         contradictions: list[str] = []
         if not problems and variables["groups"].get("ipu_pods"):
             declaration = parse_declaration(document_of(variables, self._loader))
@@ -48,8 +53,10 @@ class ActionModule(ActionBase):
         return {"changed": False, "problems": problems, "contradictions": contradictions}
 
 
-def _file(path: str) -> Any:
+def _file(path: str) -> tuple[Any, str]:
+    """The document in a file, and its text."""
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        return yaml.safe_load(text), text
     except (OSError, yaml.YAMLError) as error:
         raise AnsibleActionFail(f"{path}: {error}") from None

@@ -39,7 +39,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 problems:
-  description: What is wrong with the file, one sentence each.
+  description: What is wrong with the file, one sentence each, behind its place in the file such as C(pods.yml:14:5).
   returned: success
   type: list
   elements: str

@@ -74,13 +74,19 @@ def test_site_and_validate_name_the_place_and_the_remedy(
     assert sentence in said("validate", "-e", f"pods={path}")
 
 
+def line_of(path: Path, text: str) -> int:
+    """The number of the line that holds a text."""
+    return [line.strip() for line in path.read_text().splitlines()].index(text) + 1
+
+
 def test_each_mistake_has_a_line(tmp_path: Path) -> None:
     path = refused(tmp_path, pods__pod001__model="bow-pod65", vpods__demo__vlan=9999)
     output = said("validate", "-e", f"pods={path}")
+    model, vlan = line_of(path, "model: bow-pod65"), line_of(path, "vlan: 9999")
     assert [line.strip() for line in output.splitlines()][1:4] == [
         f"{path} is refused:",
-        "pods.pod001.model: 'bow-pod65' is not known; use one of bow-pod64, ipu-pod64",
-        "vpods.demo.vlan: 9999 is not a whole number from 2 to 4094",
+        f"pods.yml:{model}:5: pods.pod001.model: 'bow-pod65' is not known; use one of bow-pod64, ipu-pod64",
+        f"pods.yml:{vlan}:5: vpods.demo.vlan: 9999 is not a whole number from 2 to 4094",
     ]
 
 

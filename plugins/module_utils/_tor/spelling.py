@@ -43,6 +43,16 @@ def port_name(text: str) -> str:
     raise ValueError(f"{text!r} is no port name; write for example Ethernet9/1 or Et9/1")
 
 
+def canonical_port(text: str) -> str:
+    """The name of a port of the ToR, whose Ethernet ports have lanes: ``Ethernet9/1`` for ``Et9``, too.
+
+    Raises:
+        ValueError: as :func:`port_name`.
+    """
+    name = port_name(text)
+    return name if "/" in name or not name.startswith("Ethernet") else f"{name}/1"
+
+
 def vlan_ids(ranges: Iterable[str]) -> frozenset[int]:
     """The VLAN IDs in ``["100-102", "200"]``; an item may itself be a list as EOS writes it, ``"100-102,200"``.
 

@@ -10,8 +10,8 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import FROM_CHANNEL, PORT_DEFAULTS
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, TRUNK, vlan_ids, vlan_ranges
 
+from .._declaration.keys import PORT_SETTINGS
 from .._pod.schema import Problems
-from .._pod.switches import SETTINGS
 
 Fields = Mapping[str, Any]
 Words = dict[str, Any]
@@ -64,7 +64,7 @@ def _told(fields: Fields) -> list[str]:
     dormant = {name for mode, names in VLAN_FIELDS.items() if mode != fields.get("mode") for name in names}
     of_channel = FROM_CHANNEL if fields.get("channel_group") else ()
     names = ["vlans" if name == "allowed_vlans" else name for name in fields]
-    order = [word for word in SETTINGS if word in names]
+    order = [word for word in PORT_SETTINGS.kinds if word in names]
     told = ["allowed_vlans" if word == "vlans" else word for word in order]
     return [name for name in told if name not in dormant and name not in of_channel]
 
@@ -86,5 +86,5 @@ def _spelled(run: str, names: Mapping[int, str]) -> int | str:
 
 def _can_be_said(word: str, value: Any) -> bool:
     problems = Problems()
-    SETTINGS[word].check(value, word, problems)
+    PORT_SETTINGS.kinds[word].check(value, word, problems)
     return not problems.found

@@ -23,9 +23,13 @@ def declaration_of(variables: Mapping[str, Any], loader: Any) -> Declaration:
 
 def document_of(variables: Mapping[str, Any], loader: Any) -> dict[str, Any]:
     """The pods.yml as it is written."""
+    document: dict[str, Any] = plain(loader.load_from_file(file_of(variables), cache="none"))
+    return document
+
+
+def file_of(variables: Mapping[str, Any]) -> str:
+    """The path of the pods.yml."""
     pods = variables["groups"].get("ipu_pods")
     if not pods:
         raise AnsibleActionFail("the inventory comes from no pods.yml; say which with -i DIRECTORY")
-    path = str(variables["hostvars"][pods[0]][FILE])
-    document: dict[str, Any] = plain(loader.load_from_file(path, cache="none"))
-    return document
+    return str(variables["hostvars"][pods[0]][FILE])

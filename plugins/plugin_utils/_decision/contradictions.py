@@ -18,7 +18,7 @@ from .._placement.placement import place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.schema import DeclarationError
+from .._pod.schema import DeclarationError, Problem
 from .looks import Look, part
 from .tenancy import Tenancy
 
@@ -67,13 +67,13 @@ def too_early(declaration: Declaration, looks: Mapping[str, Look]) -> list[str]:
     return unmade_clusters(declaration, agents)
 
 
-def problems_of(document: Any) -> list[str]:
-    """Everything that is wrong with a pods.yml, one sentence each; empty for a good one."""
+def problems_of(document: Any) -> list[Problem]:
+    """Everything that is wrong with a pods.yml; empty for a good one."""
     try:
         declaration = parse_declaration(document)
         place(undamaged(declaration), {})
     except DeclarationError as error:
-        return error.problems
+        return error.found
     return []
 
 

@@ -6,23 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_findings
-
 from .._desired.containers import container_findings
 from .._inventory.hosts import FIXED_GROUPS
 from .._placement.racks import rack_findings
 from .._pod.controllers import dedicated_findings
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod
-from .._pod.model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .._pod.managed import pods_of_controller
+from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
 from .._pod.wording import some, unknown
-from .absent_consistency import absent_findings
-from .block_consistency import block_findings
-from .jobs_consistency import jobs_findings
-from .ownership_consistency import ownership_findings
-from .server_consistency import server_findings
-from .switch_consistency import switch_findings, tenant_vlan_findings
-from .tenancy_consistency import tenancy_findings
+from .server_consistency import server_findings, tenancy_findings
+from .switch_consistency import switch_findings
+from .vpod_consistency import absent_findings, block_findings, jobs_findings, vpod_findings
 
 Finding = tuple[str, str]
 
@@ -39,8 +33,9 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *(finding for pod in declaration.pods.values() for finding in switch_findings(pod)),
         *_controllers(declaration),
         *_clusters(declaration),
-        *ownership_findings(declaration),
-        *_vpods(declaration),
+        *_canaries(declaration),
+        *_managed(declaration),
+        *vpod_findings(declaration),
         *block_findings(declaration),
         *jobs_findings(declaration),
         *tenancy_findings(declaration, _servers(declaration)),
@@ -118,88 +113,32 @@ def _clusters(declaration: Declaration) -> Iterator[Finding]:
             taken.setdefault(pod, name)
 
 
-def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
-    controller = declaration.controllers.get(cluster.controller)
-    if controller and controller.is_secure and not vpod.users:
-        yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
+def _canaries(declaration: Declaration) -> Iterator[Finding]:
+    for pod in (pod for pod in declaration.pods.values() if pod.canary):
+        able = [device.name for device in devices_of_pod(pod) if device.kind != IPU_MACHINE]
+        for name in pod.canary:
+            if name not in able:
+                yield (
+                    f"pods.{pod.name}.canary",
+                    f"{name!r} is no switch or Poplar server of {pod.name}; use {', '.join(able)}",
+                )
 
 
-def _vpods(declaration: Declaration) -> Iterator[Finding]:
-    for name, vpod in declaration.vpods.items():
-        path = f"vpods.{name}"
-        if not sizes.is_allocation_size(vpod.ipus):
-            yield f"{path}.ipus", f"{vpod.ipus} IPUs do not exist as a vPOD; use {sizes.ALLOCATION_SIZES}"
-        cluster = declaration.clusters.get(vpod.cluster)
-        if cluster is None:
-            yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
-        else:
-            yield from _users(path, vpod, cluster, declaration)
-        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
-    yield from _vpods_together(declaration)
-
-
-def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
-    for partition in vpod.partitions:
-        yield from _partition(f"{path}.partitions.{partition.name}", partition, vpod)
-        if controller is not None:
-            yield from _by_the_guide(f"{path}.partitions.{partition.name}", partition, controller)
-    total = sum(partition.ipus for partition in vpod.partitions)
-    if total > vpod.ipus and all(partition.ipus <= vpod.ipus for partition in vpod.partitions):
-        yield (
-            f"{path}.partitions",
-            f"together they need {total} IPUs, but the vPOD has {vpod.ipus}; enlarge it or make partitions smaller",
-        )
-
-
-def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]:
-    for field, message in (
-        *sizes.partition_findings(partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable),
-        *sync_findings(partition.reconfigurable, partition.sync_type),
-    ):
-        yield f"{path}.{field}", message
-    if sizes.is_partition_size(partition.ipus) and partition.ipus > vpod.ipus:
-        yield (
-            f"{path}.ipus",
-            f"{partition.ipus} IPUs are more than the {vpod.ipus} of vPOD {vpod.name}; "
-            f"use at most {vpod.ipus} or enlarge vpods.{vpod.name}.ipus",
-        )
-
-
-def _by_the_guide(path: str, partition: Partition, controller: Controller) -> Iterator[Finding]:
-    """The rules that a controller's owner may tighten or loosen."""
-    option, ipus, gcds = f"controllers.{controller.name}", partition.ipus, partition.gcds
-    findings: list[Finding] = []
-    if controller.strict_sizes:
-        findings += sizes.strict_findings(ipus, gcds, f"{option}.strict_sizes")
-    if not controller.any_replica_size:
-        findings += sizes.replica_findings(ipus, gcds, partition.replicas, f"{option}.any_replica_size")
-    for field, message in findings:
-        yield f"{path}.{field}", message
-
-
-def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
-    yield from tenant_vlan_findings(declaration)
-    partitions: dict[tuple[str, str], str] = {}
-    wanted: dict[str, int] = {}
-    for name, vpod in declaration.vpods.items():
-        path = f"vpods.{name}"
-        shared = getattr(declaration.clusters.get(vpod.cluster), "controller", "")
-        controller = path if vpod.is_dedicated else shared
-        for partition in vpod.partitions:
-            key, where = (controller, partition.name), f"{path}.partitions.{partition.name}"
-            if key in partitions:
-                yield where, f"the controller knows this name from {partitions[key]}; choose another"
-            partitions.setdefault(key, where)
-        wanted[vpod.cluster] = wanted.get(vpod.cluster, 0) + vpod.ipus
-    for cluster_name, ipus in wanted.items():
-        cluster = declaration.clusters.get(cluster_name)
-        there = sum(
-            declaration.pods[pod].model.ipu_machines * sizes.IPUS_PER_MACHINE
-            for pod in (cluster.pods if cluster else ())
-            if pod in declaration.pods
-        )
-        if cluster is not None and ipus > there:
-            yield "vpods", f"those of cluster {cluster_name} need {ipus} IPUs, but it has {there}; make them smaller"
+def _managed(declaration: Declaration) -> Iterator[Finding]:
+    """A controller cannot be changed for one of its pods and not for another."""
+    with_clusters = {cluster.controller for cluster in declaration.clusters.values()}
+    for controller in declaration.controllers.values():
+        if controller.name not in with_clusters:
+            continue
+        pods = [declaration.pods[name] for name in pods_of_controller(declaration, controller)]
+        managing = [pod.name for pod in pods if CONTROLLER_LAYER in pod.managed]
+        others = [pod.name for pod in pods if CONTROLLER_LAYER not in pod.managed]
+        if managing and others:
+            yield (
+                f"pods.{others[0]}.managed",
+                f"leaves the controller out, but {controller.name} is also that of {', '.join(managing)}; "
+                "say the same of all pods of a controller",
+            )
 
 
 def _addresses(declaration: Declaration) -> Iterator[Finding]:

@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared_qos import declare_qos
-from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port
 
 from .._desired.roce import roce
 from .._pod.model import Declaration, Pod
 from .._pod.ports import Place, places_of
-from .._pod.rack_plan import canonical_port
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
 
 Finding = tuple[str, str]
@@ -27,12 +26,12 @@ def switch_findings(pod: Pod) -> Iterator[Finding]:
     """What is wrong with a pod's ToR switch, its management switch and their VLANs."""
     path = f"pods.{pod.name}"
     yield from _vlans(path, _vlans_of(pod))
-    yield from _ports(f"{path}.tor.ports", pod.tor.ports, canonical_port, pod.vlans, f"{path}.vlans")
+    yield from _ports(f"{path}.tor.ports", pod.tor.ports, pod.vlans, f"{path}.vlans")
     yield from _tor(path, pod)
     if pod.management_switch:
         switch, path = pod.management_switch, f"{path}.management_switch"
         yield from _vlans(path, {f"vlans.{name}": vlan for name, vlan in switch.vlans.items()})
-        yield from _ports(f"{path}.ports", switch.ports, port_name, switch.vlans, f"{path}.vlans")
+        yield from _ports(f"{path}.ports", switch.ports, switch.vlans, f"{path}.vlans")
 
 
 def tenant_vlan_findings(declaration: Declaration) -> Iterator[Finding]:
@@ -78,13 +77,11 @@ def _vlans(path: str, vlans: Mapping[str, Vlan]) -> Iterator[Finding]:
             vnis.setdefault(vlan.vni, key)
 
 
-def _ports(
-    path: str, ports: Sequence[SwitchPort], canonical: Callable[[str], str], vlans: Mapping[str, Vlan], vlans_path: str
-) -> Iterator[Finding]:
+def _ports(path: str, ports: Sequence[SwitchPort], vlans: Mapping[str, Vlan], vlans_path: str) -> Iterator[Finding]:
     """What is wrong with ports that are said by name, whatever the switch."""
     spelled: dict[str, str] = {}
     for port in ports:
-        here, name = f"{path}.{port.name}", canonical(port.name)
+        here, name = f"{path}.{port.name}", port.port
         if name in spelled:
             yield here, f"it is {name}, as is {spelled[name]!r}; declare each port once"
         spelled.setdefault(name, port.name)

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import FROM_CHANNEL
-from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name, vlan_ids, vlan_ranges
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port, vlan_ids, vlan_ranges
 
 from .._pod.devices import Device, ports_of
 from .._pod.hypervisors import guests_of
 from .._pod.model import Declaration, Pod, Vpod
 from .._pod.ports import Place, places_of
-from .._pod.rack_plan import canonical_port
 from .._pod.switches import (
     EXTERNAL,
     KEPT,
@@ -79,8 +78,8 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
 def desired_management_switch(switch: ManagementSwitch) -> Options:
     """What a management switch should be: exactly what is said of it."""
     ports = {
-        port_name(port.name): {
-            "name": port_name(port.name),
+        port.port: {
+            "name": port.port,
             "owner": port.owner or POD_OWNER,
             **_settings(port, switch.vlans, frozenset()),
         }
@@ -113,7 +112,7 @@ def _is_ours(options: Options, places: Mapping[str, Place]) -> bool:
 
 
 def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, guests: Sequence[Vpod], profile: str | None) -> Options:
-    said = place.said or SwitchPort(place.name)
+    said = place.said or SwitchPort(place.name, place.name)
     if said.owner == EXTERNAL:
         return {"name": place.name, "owner": EXTERNAL}
     # A vPOD without a VLAN of its own is in that of its pod, not in quarantine.

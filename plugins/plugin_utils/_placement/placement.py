@@ -11,7 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PE
 
 from .._pod.managed import manages_controller
 from .._pod.model import Controller, Declaration, Vpod
-from .._pod.schema import DeclarationError
+from .._pod.schema import DeclarationError, Problem
 from .._pod.wording import spans
 from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
 from .obstacles import in_the_way
@@ -129,7 +129,7 @@ def _placement(
     wishes = _wishes(declaration, allocations, told, spaces)
     if makes_room:
         _make_room(declaration, allocations, spaces, wishes)
-    problems: list[str] = []
+    problems: list[Problem] = []
     placement: Placement = {}
     for wish in sorted(wishes, key=lambda wish: wish.urgency):
         machines = list(wish.now) if wish.stays else _take(spaces[wish.vpod.cluster], wish, makes_room)
@@ -214,38 +214,42 @@ def _in_the_way_of_pins(space: ClusterSpace, wish: _Wish) -> dict[str, Holder]:
 
 def _problems(
     declaration: Declaration, space: ClusterSpace, wish: _Wish, machines: Sequence[str] | None
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """What is wrong with the place of a vPOD, or why it has none."""
     path = _where(wish.vpod)
     if machines is not None:
         is_known = len(space.here(machines)) == len(machines)
         problem = misplaced(declaration.clusters[space.name], wish.racks, space.pods_of(machines)) if is_known else ""
         if problem:
-            yield f"{path}.poplar_servers: {problem}"
+            yield Problem(f"{path}.poplar_servers", problem)
         if wish.vpod.is_for_jobs and wish.is_fixed:
-            yield (
-                f"{path}.allocation: {declaration.controller_of(wish.vpod).host_name} has an allocation of that name, "
-                "which cannot be removed from here, and jobs cannot have its IPU-Machines; remove it there, or say own"
+            yield Problem(
+                f"{path}.allocation",
+                f"{declaration.controller_of(wish.vpod).host_name} has an allocation of that name, "
+                "which cannot be removed from here, and jobs cannot have its IPU-Machines; remove it there, or say own",
             )
         elif wish.vpod.ipu_machines and sorted(wish.vpod.ipu_machines) != sorted(machines):
-            yield (
-                f"{path}.ipu_machines: its allocation on {declaration.controller_of(wish.vpod).host_name} has "
-                f"{spans(machines)} and cannot be moved from here; pin these"
+            yield Problem(
+                f"{path}.ipu_machines",
+                f"its allocation on {declaration.controller_of(wish.vpod).host_name} has "
+                f"{spans(machines)} and cannot be moved from here; pin these",
             )
     elif wish.vpod.ipu_machines:
         pins = space.here(wish.vpod.ipu_machines)
         if not space.is_block(pins):
-            yield (
-                f"{path}.ipu_machines: {spans(pins)} are no aligned block of clusters.{space.name}; pin one, for "
-                f"example {spans(_block_around(pins[0], wish, space))}"
+            yield Problem(
+                f"{path}.ipu_machines",
+                f"{spans(pins)} are no aligned block of clusters.{space.name}; pin one, for "
+                f"example {spans(_block_around(pins[0], wish, space))}",
             )
         for name, holder in _in_the_way_of_pins(space, wish).items():
             remedy = "end the job" if holder.is_job else "free this one"
-            yield f"{path}.ipu_machines: {name!r} belongs to {holder}; pin a free one, or {remedy}"
+            yield Problem(f"{path}.ipu_machines", f"{name!r} belongs to {holder}; pin a free one, or {remedy}")
     else:
-        yield (
-            f"{path}.ipus: {wish.vpod.ipus} IPUs find no free aligned block in clusters.{space.name}: "
-            f"{in_the_way(space, wish.size, wish.racks)}; make it smaller, or free these"
+        yield Problem(
+            f"{path}.ipus",
+            f"{wish.vpod.ipus} IPUs find no free aligned block in clusters.{space.name}: "
+            f"{in_the_way(space, wish.size, wish.racks)}; make it smaller, or free these",
         )
 
 

@@ -16,7 +16,6 @@ from .rack_plan import (
     RNIC_PREFIX,
     TOR_SWITCH,
     address,
-    canonical_port,
     ipu_machine_port,
     poplar_server_ports,
 )
@@ -113,10 +112,7 @@ def _device(pod: Pod, kind: str, number: int, derived: Mapping[str, Any]) -> Dev
     name = device_name(pod, kind, number)
     facts = {**derived, **pod.overrides.get(name, {}), "ipu_pod": pod.name, "lrack": pod.lrack, "number": number}
     if "switch_ports" in facts:
-        facts["switch_ports"] = [canonical_port(port) for port in facts["switch_ports"]]
         facts["switch_port"] = facts["switch_ports"][0]
-    elif "switch_port" in facts:
-        facts["switch_port"] = canonical_port(facts["switch_port"])
     return Device(name, kind, pod.name, number, facts)
 
 

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from .schema import DeclarationError, Kind, Problems
+from .schema import DeclarationError
 
 try:
     import netaddr
@@ -38,11 +37,3 @@ def mac_address(text: str) -> str | None:
 def mac_of(octets: Sequence[int]) -> str:
     """The MAC address of six numbers."""
     return str(netaddr.EUI(int.from_bytes(octets), version=48, dialect=netaddr.mac_unix_expanded))
-
-
-class MacAddress(Kind):
-    """A MAC address in any spelling."""
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        address = mac_address(value) if isinstance(value, str) else None
-        return address or problems.add(path, f"{value!r} is not a MAC address such as 0c:42:a1:00:01:01")

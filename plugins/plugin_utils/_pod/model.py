@@ -171,6 +171,7 @@ class Vpod:
     """
 
     name: str
+    state: str
     cluster: str
     ipus: int
     vlan: int | None

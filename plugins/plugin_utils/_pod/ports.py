@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of_pod, ports_of
 from .model import Pod
-from .rack_plan import LAST_PORT, LAST_UPLINK, canonical_port, port_names
+from .rack_plan import LAST_PORT, LAST_UPLINK, port_names
 from .switches import RNIC_OF_MACHINE, RNIC_OF_SERVER, SPARE, UPLINK, SwitchPort
 
 FRONT_PANEL = tuple(port_names(1, LAST_PORT))
@@ -37,7 +37,7 @@ class Place:
 
 def places_of(pod: Pod) -> dict[str, Place]:
     """Every front panel port of the pod's ToR by name, and what the owner declares beside them."""
-    said = {canonical_port(port.name): port for port in pod.tor.ports}
+    said = {port.port: port for port in pod.tor.ports}
     cabled = {
         port: (device, number) for device in devices_of_pod(pod) for number, port in enumerate(ports_of(device), 1)
     }

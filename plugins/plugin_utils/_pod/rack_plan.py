@@ -20,8 +20,6 @@ Of the ToR's ports, 1 to 8 are uplinks, 9 to 24 the IPU-Machines', 25 to 32 thos
 
 from __future__ import annotations
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name as eos_port_name
-
 NETWORKS = {"bmc": 1, "gateway": 2, "management": 3, "switch": 4, "rnic": 5}
 RNIC_PREFIX = {"factory": 24, "multi-rack": 16}
 FIRST_POPLAR_SERVER = 101
@@ -53,12 +51,6 @@ def address(scheme: str, network: str, lrack: int, number: int) -> str:
 def port_name(number: int) -> str:
     """The EOS name of the first lane of a front panel port."""
     return f"Ethernet{number}/1"
-
-
-def canonical_port(name: str) -> str:
-    """One spelling for one port of the ToR: ``Et9`` and ``ethernet9/1`` are both ``Ethernet9/1``."""
-    spelled = eos_port_name(name)
-    return spelled if "/" in spelled or not spelled.startswith("Ethernet") else f"{spelled}/1"
 
 
 def port_names(first: int, last: int) -> list[str]:

@@ -19,9 +19,9 @@ def some(names: Collection[str], most: int = 6) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def listed(texts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+def listed(texts: Sequence[str], word: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``; ``word`` before the last."""
+    return f" {word} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def spans(names: Iterable[str]) -> str:

@@ -144,15 +144,19 @@ def test_a_cluster_waits_for_a_machine_that_is_excluded_and_unknown() -> None:
     assert too_early(theirs, {"v": {"outcome": "answered", "parts": {"controllers": {"": {}}}}}) == []
 
 
+def sentences(document: Any) -> list[str]:
+    return [str(problem) for problem in problems_of(document)]
+
+
 def test_a_document_that_cannot_be_meant() -> None:
     assert problems_of(with_cluster()) == []
-    assert problems_of({"schema": 1, "pods": {"p": {"model": "x"}}})[0].startswith("pods.p.model: 'x' is not known")
+    assert sentences({"schema": 1, "pods": {"p": {"model": "x"}}})[0].startswith("pods.p.model: 'x' is not known")
     too_much = with_cluster()
     too_much["vpods"]["bob"] = {"cluster": "c", "ipus": 64}
-    assert problems_of(too_much) == ["vpods: those of cluster c need 96 IPUs, but it has 64; make them smaller"]
+    assert sentences(too_much) == ["vpods: those of cluster c need 96 IPUs, but it has 64; make them smaller"]
     no_place = with_cluster()
     no_place["vpods"]["bob"] = {"cluster": "c", "ipus": 32, "ipu_machines": [f"p-ipum{n}" for n in range(5, 13)]}
-    assert problems_of(no_place)[0].startswith("vpods.bob.ipu_machines: p-ipum5..12 are no aligned block")
+    assert sentences(no_place)[0].startswith("vpods.bob.ipu_machines: p-ipum5..12 are no aligned block")
     # Whether one may stay on a dead machine, only the controller knows.
     dead = with_cluster(excluded=["p-ipum7"])
     dead["vpods"]["bob"] = {"cluster": "c", "ipus": 32}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import groups, host_variables, pod_groups
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.rack_plan import canonical_port
 
 
 def variables(**pod: Any) -> dict[str, dict[str, Any]]:

@@ -42,8 +42,8 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     bad.write_text("{plugin: ipu.pod.pods, schema: 1, pods: {p: {model: x, lrack: 0}}}")
     done = validate(str(bad))
     assert done.returncode != 0
-    assert "pods.p.model: 'x' is not known" in done.stdout + done.stderr
-    assert "pods.p.lrack: 0 is not a whole number from 1 to 254" in done.stdout + done.stderr
+    assert "pods.yml:1:46: pods.p.model: 'x' is not known" in done.stdout + done.stderr
+    assert "pods.yml:1:56: pods.p.lrack: 0 is not a whole number from 1 to 254" in done.stdout + done.stderr
 
 
 def test_a_file_that_is_not_there_is_named_with_the_remedy() -> None:
@@ -106,3 +106,16 @@ def test_an_inventory_with_vpods_needs_no_controller(inventory: Path) -> None:
     (inventory / "pods.yml").write_text(json.dumps(document))
     # Whether one of them may stay on it, only the controller knows.
     assert run("-i", str(inventory)).returncode == 0
+
+
+def test_the_pods_yml_of_the_inventory_is_refused_by_its_lines(inventory: Path) -> None:
+    document = json.loads((inventory / "pods.yml").read_text())
+    document["controllers"] = {"v": {"address": "10.9.0.1"}}
+    document["clusters"] = {"c": {"controller": "v", "pods": ["p"]}}
+    document["vpods"] = {"alice": {"cluster": "c", "ipus": 8, "ipu_machines": ["p-ipum2", "p-ipum3"]}}
+    # The inventory takes it; that the pins are no block, only placement sees.
+    (inventory / "pods.yml").write_text(json.dumps(document, indent=2))
+    line = (inventory / "pods.yml").read_text().splitlines().index('      "ipu_machines": [') + 1
+    done = run("-i", str(inventory))
+    assert done.returncode != 0
+    assert f"pods.yml:{line}:7: vpods.alice.ipu_machines: p-ipum2..3 are no aligned block of" in done.stdout

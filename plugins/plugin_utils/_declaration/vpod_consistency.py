@@ -1,0 +1,231 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be true at the same time of vPODs, their partitions, pins and allocations: key paths, with the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_findings
+
+from .._pod.devices import ipu_machines_of
+from .._pod.jobs import NAMED, is_of_a_job
+from .._pod.model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .._pod.switches import QUARANTINE
+from .._pod.wording import some, unknown
+from .switch_consistency import tenant_vlan_findings
+
+Finding = tuple[str, str]
+
+
+def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
+    """What is wrong with the vPODs, their sizes, users and partitions, and with all of them together."""
+    for name, vpod in declaration.vpods.items():
+        path = f"vpods.{name}"
+        if not sizes.is_allocation_size(vpod.ipus):
+            yield f"{path}.ipus", f"{vpod.ipus} IPUs do not exist as a vPOD; use {sizes.ALLOCATION_SIZES}"
+        cluster = declaration.clusters.get(vpod.cluster)
+        if cluster is None:
+            yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
+        else:
+            yield from _users(path, vpod, cluster, declaration)
+        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
+    yield from _vpods_together(declaration)
+
+
+def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
+    controller = declaration.controllers.get(cluster.controller)
+    if controller and controller.is_secure and not vpod.users:
+        yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
+
+
+def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
+    for partition in vpod.partitions:
+        yield from _partition(f"{path}.partitions.{partition.name}", partition, vpod)
+        if controller is not None:
+            yield from _by_the_guide(f"{path}.partitions.{partition.name}", partition, controller)
+    total = sum(partition.ipus for partition in vpod.partitions)
+    if total > vpod.ipus and all(partition.ipus <= vpod.ipus for partition in vpod.partitions):
+        yield (
+            f"{path}.partitions",
+            f"together they need {total} IPUs, but the vPOD has {vpod.ipus}; enlarge it or make partitions smaller",
+        )
+
+
+def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]:
+    for field, message in (
+        *sizes.partition_findings(partition.ipus, partition.gcds, partition.replicas, partition.reconfigurable),
+        *sync_findings(partition.reconfigurable, partition.sync_type),
+    ):
+        yield f"{path}.{field}", message
+    if sizes.is_partition_size(partition.ipus) and partition.ipus > vpod.ipus:
+        yield (
+            f"{path}.ipus",
+            f"{partition.ipus} IPUs are more than the {vpod.ipus} of vPOD {vpod.name}; "
+            f"use at most {vpod.ipus} or enlarge vpods.{vpod.name}.ipus",
+        )
+
+
+def _by_the_guide(path: str, partition: Partition, controller: Controller) -> Iterator[Finding]:
+    """The rules that a controller's owner may tighten or loosen."""
+    option, ipus, gcds = f"controllers.{controller.name}", partition.ipus, partition.gcds
+    findings: list[Finding] = []
+    if controller.strict_sizes:
+        findings += sizes.strict_findings(ipus, gcds, f"{option}.strict_sizes")
+    if not controller.any_replica_size:
+        findings += sizes.replica_findings(ipus, gcds, partition.replicas, f"{option}.any_replica_size")
+    for field, message in findings:
+        yield f"{path}.{field}", message
+
+
+def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
+    yield from tenant_vlan_findings(declaration)
+    partitions: dict[tuple[str, str], str] = {}
+    wanted: dict[str, int] = {}
+    for name, vpod in declaration.vpods.items():
+        path = f"vpods.{name}"
+        shared = getattr(declaration.clusters.get(vpod.cluster), "controller", "")
+        controller = path if vpod.is_dedicated else shared
+        for partition in vpod.partitions:
+            key, where = (controller, partition.name), f"{path}.partitions.{partition.name}"
+            if key in partitions:
+                yield where, f"the controller knows this name from {partitions[key]}; choose another"
+            partitions.setdefault(key, where)
+        wanted[vpod.cluster] = wanted.get(vpod.cluster, 0) + vpod.ipus
+    for cluster_name, ipus in wanted.items():
+        cluster = declaration.clusters.get(cluster_name)
+        there = sum(
+            declaration.pods[pod].model.ipu_machines * sizes.IPUS_PER_MACHINE
+            for pod in (cluster.pods if cluster else ())
+            if pod in declaration.pods
+        )
+        if cluster is not None and ipus > there:
+            yield "vpods", f"those of cluster {cluster_name} need {ipus} IPUs, but it has {there}; make them smaller"
+
+
+def block_findings(declaration: Declaration) -> Iterator[Finding]:
+    """What is wrong with the IPU-Machines that are excluded and pinned, and with the GCDs on them.
+
+    Names of clusters, pods and IPU-Machines that do not exist, and sizes that do not, are not judged here.
+    """
+    yield from _excluded(declaration)
+    excluded = {name: f"pods.{pod.name}.excluded" for pod in declaration.pods.values() for name in pod.excluded}
+    machines = {cluster.name: _machines(declaration, cluster) for cluster in declaration.clusters.values()}
+    pinned: dict[str, str] = {}
+    for vpod in declaration.vpods.values():
+        path = f"vpods.{vpod.name}.ipu_machines"
+        for name in vpod.ipu_machines:
+            # The others of jobs stay in service, in a block that has a dead one.
+            if name in excluded and not vpod.is_for_jobs:
+                yield path, f"{name!r} is out of order by {excluded[name]}; pin others, or take it from there"
+            if name in pinned:
+                yield path, f"{name!r} is also in {pinned[name]}; pin it once"
+            pinned.setdefault(name, path)
+        if vpod.ipu_machines and vpod.cluster in machines:
+            for message in _pins(vpod, machines[vpod.cluster]):
+                yield path, message
+        yield from _gcds(declaration, vpod)
+
+
+def _excluded(declaration: Declaration) -> Iterator[Finding]:
+    for pod in declaration.pods.values():
+        path, machines = f"pods.{pod.name}.excluded", ipu_machines_of(pod)
+        for name in pod.excluded:
+            if name not in machines:
+                yield path, f"{name!r} is no IPU-Machine of {pod.name}; its IPU-Machines are {some(machines)}"
+            if name in pod.tor.canary:
+                yield f"pods.{pod.name}.tor.canary", f"{name!r} is out of order by {path}; name another"
+
+
+def _machines(declaration: Declaration, cluster: Cluster) -> set[str]:
+    pods = [declaration.pods[name] for name in cluster.pods if name in declaration.pods]
+    return {name for pod in pods for name in ipu_machines_of(pod)}
+
+
+def _pins(vpod: Vpod, machines: Collection[str]) -> Iterator[str]:
+    """Pins that are not in the cluster, too many or too few. Whether they are a block, placement sees."""
+    for name in vpod.ipu_machines:
+        if name not in machines:
+            yield unknown(name, f"IPU-Machine of cluster {vpod.cluster}", machines)
+    size = len(vpod.ipu_machines)
+    if size * sizes.IPUS_PER_MACHINE != vpod.ipus:
+        yield f"{size} IPU-Machines are {size * sizes.IPUS_PER_MACHINE} IPUs, but ipus is {vpod.ipus}; make them agree"
+
+
+def _gcds(declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:
+    cluster = declaration.clusters.get(vpod.cluster)
+    for partition in vpod.partitions:
+        gcds = partition.gcds or 1
+        if cluster and partition.ipus % gcds == 0 and partition.ipus // gcds > sizes.IPUS_PER_ILD:
+            yield (
+                f"vpods.{vpod.name}.partitions.{partition.name}.gcds",
+                f"a GCD of {partition.ipus // gcds} IPUs would lie over several IPU-Link domains, which are the pods "
+                f"of clusters.{cluster.name} ({', '.join(cluster.pods)}) with {sizes.IPUS_PER_ILD} IPUs each; use at "
+                f"least {-(-partition.ipus // sizes.IPUS_PER_ILD)} GCDs",
+            )
+
+
+def jobs_findings(declaration: Declaration) -> Iterator[Finding]:
+    """What is wrong with the vPODs whose allocations are those of jobs, and with names that look like theirs."""
+    for_jobs = [vpod for vpod in declaration.vpods.values() if vpod.is_for_jobs]
+    for vpod in for_jobs:
+        yield from _allocation_of_jobs(vpod)
+    controllers = {_controller_of(declaration, vpod) for vpod in for_jobs} - {""}
+    for vpod in declaration.vpods.values():
+        if _controller_of(declaration, vpod) in controllers:
+            yield from _names_of_jobs(vpod)
+
+
+def _allocation_of_jobs(vpod: Vpod) -> Iterator[Finding]:
+    path = f"vpods.{vpod.name}"
+    if not vpod.ipu_machines:
+        yield f"{path}.ipu_machines", "is missing; name the IPU-Machines that jobs get, as allocation is jobs"
+    if vpod.partitions:
+        yield f"{path}.partitions", "each job has its own, as allocation is jobs; leave them out, or say own"
+    if vpod.is_dedicated:
+        yield f"{path}.controller", "jobs have allocations on the controller of the cluster; say shared"
+
+
+def _names_of_jobs(vpod: Vpod) -> Iterator[Finding]:
+    """Names that Slurm gives away, and whose bearers it removes when the job is over."""
+    path = f"vpods.{vpod.name}"
+    names = [
+        (path, "allocation", vpod.name),
+        *((f"{path}.users", "user", user) for user in vpod.users),
+        *((f"{path}.partitions.{partition.name}", "partition", partition.name) for partition in vpod.partitions),
+    ]
+    for where, kind, name in names:
+        if is_of_a_job(kind, name):
+            yield where, f"{name!r} is {NAMED}, and jobs have allocations on this controller; choose another name"
+
+
+def _controller_of(declaration: Declaration, vpod: Vpod) -> str:
+    """The controller of a vPOD's cluster; empty where that is not declared."""
+    cluster = declaration.clusters.get(vpod.cluster)
+    return cluster.controller if cluster else ""
+
+
+def absent_findings(declaration: Declaration, servers: Collection[str]) -> Iterator[Finding]:
+    """What is wrong with the vPODs whose state is absent; ``servers`` are all Poplar servers."""
+    for name, vpod in declaration.absent.items():
+        path = f"vpods.{name}"
+        if vpod.cluster not in declaration.clusters:
+            yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
+        for server in vpod.poplar_servers:
+            if server not in servers:
+                yield f"{path}.poplar_servers", unknown(server, "Poplar server", servers)
+        for pod in _pods_of(declaration, vpod):
+            if vpod.vlan is not None and pod.rest_vlan is None:
+                here = f"pods.{pod.name}"
+                yield (
+                    f"{path}.state",
+                    f"its ports in {pod.name} have no VLAN to go to; declare {here}.rnic.vlan, or "
+                    f"{here}.vlans.{QUARANTINE}",
+                )
+
+
+def _pods_of(declaration: Declaration, vpod: Vpod) -> list[Pod]:
+    """The pods in which the vPOD's IPU-Machines stand."""
+    cluster = declaration.clusters.get(vpod.cluster)
+    return [declaration.pods[name] for name in (cluster.pods if cluster else ()) if name in declaration.pods]
