@@ -16,7 +16,6 @@ Affected = dict[str, list[str]]
 
 # A VLAN's network is named by the VLAN's number, as the VLAN itself.
 VLAN_KINDS = ("vlan", "vni")
-ENTITY_KINDS = ("agent", "cluster", "allocation", "user", "partition")
 
 
 class Tenants:
