@@ -109,11 +109,11 @@ sanity: artefact ## ansible-test sanity on the artefact
 	@python tests/tools/sanity.py
 
 .PHONY: contract
-contract: setup ## The clients against the simulator, independent clients against the simulator
+contract: setup ## Clients against the simulator; roles and playbooks that need no pod
 # Some of its tests need the images of the simulated machines; without root or podman they say so.
 	@[ "$$(id -u)" -ne 0 ] || ! command -v podman >/dev/null || { podsim image && podsim image inventories/sim_slurm/pods.yml; }
 # They wait more than they work: three at a time keep two processors busy.
-	@python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder tests/contract
+	@python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder tests/contract tests/roles_and_playbooks
 
 .PHONY: integration
 integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own

@@ -36,7 +36,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from podsim.floor.image import NAME
-from tests.contract.container_server import PROGRAMS, ContainerServer, begin_play, end_of, podman_in
+from tests.support.checkout import PROGRAMS
+from tests.support.container_server import ContainerServer, begin_play, end_of, podman_in
 
 PLAYBOOK = ROOT / "playbooks" / "poplar_servers.yml"
 THEIRS = Path(__file__).parent / "single_settings"

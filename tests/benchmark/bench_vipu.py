@@ -40,7 +40,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import conv
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
-from tests.loopback import HOST, free_port
+from tests.support.loopback import HOST, free_port
 
 # The vendor's vipu-admin is a compiled program that starts in milliseconds; the simulated one is a Python program that
 # does not. So that the figures are not about that, both sides call this: it hands its arguments to a running process.

@@ -16,8 +16,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm.hooks import LEAVIN
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.program import way_of
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.reaper import reap
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.ways import Way
-from tests.contract.in_process_controller import InProcess
-from tests.unit.slurm.fake_slurm import NODES, FakeJob, FakeSlurm
+from tests.support.in_memory.controller import InProcess
+from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
 from tests.unit.slurm.test_settings import settings
 
 MACHINES = [f"pod001-ipum{number}" for number in range(1, 17)]

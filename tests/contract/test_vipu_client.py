@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controlle
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED
-from tests.loopback import HOST, free_port, started
+from tests.support.checkout import PROGRAMS
+from tests.support.loopback import HOST, free_port, started
 
-PROGRAMS = Path(sys.executable).parent
 AGENTS = [f"pod001-ipum{number}" for number in range(1, 5)]
 
 Declared = dict[str, list[dict[str, Any]]]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.credentials import C
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ADMIN, USERS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, PARTITION
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.user_service import UserService, connect
-from tests.loopback import HOST, free_port, started
-
-PROGRAMS = Path(sys.executable).parent
+from tests.support.checkout import PROGRAMS
+from tests.support.loopback import HOST, free_port, started
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

@@ -21,8 +21,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import IDLE
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS, STAGES, group_of
-from tests.unit.decision.pod_in_memory import CONTROLLER, Killed, Life, PodInMemory, declared, keys, pod
-from tests.unit.rnic.tiny_kernel import Nic
+from tests.support.in_memory.kernel import Nic
+from tests.support.in_memory.pod import CONTROLLER, Killed, Life, PodInMemory, declared, keys, pod
 
 NUMBERS = (1, 2, 3)
 # What is on the pod and in no pods.yml.

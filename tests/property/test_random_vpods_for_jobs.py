@@ -18,10 +18,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import t
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.interruptions import refusals
-from tests.property import test_placement as places
+from tests.property import test_random_placement as places
 from tests.property import test_vipu_adoption as adoption
 from tests.property.test_vpod_life import HOST, World, document, entry
-from tests.unit.vpods.vpods_of_a_pod import looks_of
+from tests.support.vpods_of_a_pod import looks_of
 
 IDLE: dict[str, list[str]] = {f"p-poplar{number}": [] for number in range(1, 5)}
 TENANTS = (1, 2, 3)

@@ -12,8 +12,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.access_keys import A
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED, KINDS
-from tests.contract.in_process_controller import InProcess
 from tests.property.vipu_declarations import POLICIES, Declared, check_order, check_untouched, declarations
+from tests.support.in_memory.controller import InProcess
 
 ANYTHING = Policy(allow_recreate=True, keeps_keys=True)
 

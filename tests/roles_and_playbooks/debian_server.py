@@ -28,7 +28,7 @@ from podsim.floor.image import (
 from podsim.floor.machines import CAPABILITIES
 from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
-from tests.containers import Containers
+from tests.support.containers import Containers
 
 NAME = "localhost/ipu-debian"
 PACKAGES = (

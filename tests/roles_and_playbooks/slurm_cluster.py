@@ -16,8 +16,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import Set
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.lua import lua_of
 from podsim.floor.errors import FloorError
 from podsim.floor.podman import Podman
-from tests.containers import Containers
-from tests.contract.container_server import ROOT
+from tests.support.checkout import ROOT
+from tests.support.containers import Containers
 
 FILES = ROOT / "roles" / "slurm" / "files"
 NODES = tuple(f"node{number}" for number in range(1, 5))

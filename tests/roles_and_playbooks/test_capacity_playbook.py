@@ -16,8 +16,7 @@ import pytest
 import yaml
 
 from podsim.vipu import agent, machine
-
-from .tor_playbooks import PROGRAMS, ROOT
+from tests.support.checkout import PROGRAMS, ROOT
 
 USER_PORT, ADMIN_PORT = 18390, 18391
 MACHINES = [f"p-ipum{number}" for number in range(1, 17)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.vpods_bed import Bed, running_bed, vpod
+from tests.roles_and_playbooks.vpods_bed import Bed, running_bed, vpod
 
 LEFT = "degraded: vPOD alice has p-ipum2 and its partitions are left as they are; "
 

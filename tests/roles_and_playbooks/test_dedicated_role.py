@@ -15,9 +15,9 @@ import pytest
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from tests.contract.container_server import ContainerServer, begin_play, end_of
-from tests.contract.controller_host import MACHINES, controller_host
-from tests.playbook_run import PlaybookRun
+from tests.support.container_server import ContainerServer, begin_play, end_of
+from tests.support.controller_host import MACHINES, controller_host
+from tests.support.playbook_run import PlaybookRun
 
 HOST = "poplar1"
 PLACES = {"alice": ["p-ipum1", "p-ipum2"]}

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from .tor_playbooks import PROGRAMS, ROOT, Tor, running_tor
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.simulated_tor import Tor, running_tor
 
 USER_PORT, ADMIN_PORT = 18190, 18191
 DOCUMENT: dict[str, Any] = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.contract.container_server import PROGRAMS, ROOT
+from tests.support.checkout import PROGRAMS, ROOT
 
 PODS = {
     "plugin": "ipu.pod.pods",

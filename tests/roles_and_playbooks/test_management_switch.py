@@ -9,8 +9,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
-
-from .tor_playbooks import running_tor
+from tests.support.simulated_tor import running_tor
 
 DOCUMENT: dict[str, Any] = {
     "plugin": "ipu.pod.pods",

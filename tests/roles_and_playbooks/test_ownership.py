@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.processes import kill_with_all_below
-
-from .tor_playbooks import PROGRAMS, ROOT, Tor, running_tor
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.processes import kill_with_all_below
+from tests.support.simulated_tor import Tor, running_tor
 
 PODS = ("blue", "green")
 

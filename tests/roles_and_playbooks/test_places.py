@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from .tor_playbooks import running_tor
-from .vpods_bed import running_bed, vpod
+from tests.roles_and_playbooks.vpods_bed import running_bed, vpod
+from tests.support.simulated_tor import running_tor
 
 # `create allocation --agents` came with 1.18.0.
 OLDER = """\

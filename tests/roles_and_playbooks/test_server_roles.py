@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 
 from podsim.floor.state import StateDirectory
-from tests.contract.container_server import begin_play, end_of, podman_in, skip_without_podman
-from tests.contract.debian_server import GOVERNORS, HUGE_PAGES, MOUNT_POINT, DebianServer, debian_image
-from tests.playbook_run import PlaybookRun
+from tests.roles_and_playbooks.debian_server import GOVERNORS, HUGE_PAGES, MOUNT_POINT, DebianServer, debian_image
+from tests.support.container_server import begin_play, end_of, podman_in, skip_without_podman
+from tests.support.playbook_run import PlaybookRun
 
 RELEASES = {"bookworm": "12", "trixie": "13"}
 RNIC_MAC = "0c:42:a1:00:01:01"

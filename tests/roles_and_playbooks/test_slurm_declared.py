@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-
-from .tor_playbooks import PROGRAMS, ROOT
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 
 # Actions that ask no host.
 ON_THE_CONTROL_NODE = {

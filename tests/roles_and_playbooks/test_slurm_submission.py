@@ -12,8 +12,8 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import DeclaredPartition, Settings
 from podsim.floor import image
 from podsim.floor.facts import Software
-from tests.contract.container_server import podman_in, skip_without_podman
-from tests.contract.slurm_cluster import NODES, RUN, USER, SlurmCluster
+from tests.roles_and_playbooks.slurm_cluster import NODES, RUN, USER, SlurmCluster
+from tests.support.container_server import podman_in, skip_without_podman
 
 DYNAMIC = Settings(
     way="dynamic",

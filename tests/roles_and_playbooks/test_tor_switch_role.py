@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
-
-from .tor_playbooks import ROOT, Tor, running_tor
+from tests.support.checkout import ROOT
+from tests.support.simulated_tor import Tor, running_tor
 
 MACS = {f"p-ipum{n}": f"0c:42:a1:00:01:{n:02x}" for n in range(1, 17)}
 DOCUMENT: dict[str, Any] = {

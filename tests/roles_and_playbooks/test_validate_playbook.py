@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .tor_playbooks import PROGRAMS, ROOT
+from tests.support.checkout import PROGRAMS, ROOT
 
 DECLARED = (ROOT / "inventories" / "sim_pod64" / "pods.yml").read_text()
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import File
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
-from tests.controller_looks import SETTINGS
+from tests.support.checkout import PROGRAMS
+from tests.support.controller_looks import SETTINGS
 
-PROGRAMS = Path(sys.executable).parent
 KEPT = 3
 
 

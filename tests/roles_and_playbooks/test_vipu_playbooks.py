@@ -16,9 +16,8 @@ import pytest
 import yaml
 
 from podsim.vipu import agent, machine
+from tests.support.checkout import PROGRAMS, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
 # Each IPU-Machine has its own loopback address, so that its agent can have the port that agents have.
 MACHINES = {f"pod001-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}
 LAB = "127.45.1.1"

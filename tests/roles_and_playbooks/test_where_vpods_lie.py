@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from podsim.vipu import agent, machine
-
-from .tor_playbooks import PROGRAMS, ROOT, Tor, running_tor
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.simulated_tor import Tor, running_tor
 
 MACHINES = {f"p-ipum{n}": f"127.46.0.{n}" for n in range(1, 17)}
 USER_PORT, ADMIN_PORT = 18290, 18291

@@ -15,9 +15,10 @@ from typing import Any
 
 import yaml
 
-from tests.contract.container_server import PROGRAMS, ROOT, ContainerServer
-from tests.contract.controller_host import MACHINES, controller_host
-from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.container_server import ContainerServer
+from tests.support.controller_host import MACHINES, controller_host
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 
 ADMIN_PORTS = {"alice": 10405, "bob": 10409, "": 8091}
 

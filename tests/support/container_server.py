@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,9 @@ from podsim.floor.errors import FloorError
 from podsim.floor.machines import CAPABILITIES, SOURCE
 from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
-from tests.containers import Containers
+from tests.support.checkout import COLLECTIONS, PROGRAMS
+from tests.support.containers import Containers
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
 # For measurements between machines; each process that starts servers has addresses of its own in it.
 NETWORK = ipaddress.ip_network("198.18.0.0/15")
 SERVERS = 8
@@ -200,7 +198,7 @@ def begin_play(
     environment = {
         **os.environ,
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".venv" / "collections"),
+        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
         "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
         "ANSIBLE_HOME": str(folder / "ansible"),
     }

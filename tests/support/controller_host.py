@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from podsim.floor import image
-from tests.contract.container_server import ContainerServer, podman_in, skip_without_podman
+from tests.support.container_server import ContainerServer, podman_in, skip_without_podman
 
 # Each IPU-Machine has its own loopback address, so that its agent can have the port that agents have.
 MACHINES = {f"p-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}

@@ -7,7 +7,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -15,11 +14,12 @@ import yaml
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import Place, controllers_from
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.things import Directory, File, Link, Made, Thing, Unit
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller import vipu_controller_things
-from tests.contract.in_process_controller import InProcess
+from tests.support.checkout import ROOT
+from tests.support.in_memory.controller import InProcess
 
 HOST = "pod001-poplar1"
 PROGRAM = "/usr/local/bin/vipu-server"
-DEFAULTS = Path(__file__).resolve().parents[1] / "roles" / "vipu_controller" / "defaults" / "main.yml"
+DEFAULTS = ROOT / "roles" / "vipu_controller" / "defaults" / "main.yml"
 
 SETTINGS: dict[str, Any] = {
     **yaml.safe_load(DEFAULTS.read_text(encoding="utf-8")),

@@ -9,18 +9,16 @@ import json
 import os
 import ssl
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[1]
-PROGRAMS = Path(sys.executable).parent
+from tests.support.checkout import PROGRAMS, ROOT
+
 # The newest Ansible, where the machine has a Python for it; the oldest that is supported is among the programs above.
-NEWEST_ANSIBLE = PROJECT / ".venv" / "newest" / "bin"
-STATE = PROJECT / "build" / "podsim"
+NEWEST_ANSIBLE = ROOT / ".venv" / "newest" / "bin"
+STATE = ROOT / "build" / "podsim"
 
 
 def podsim(*arguments: str, may_be_unavailable: bool = False) -> None:
@@ -30,7 +28,7 @@ def podsim(*arguments: str, may_be_unavailable: bool = False) -> None:
         arguments: the command.
         may_be_unavailable: skip the test where it says that this host cannot have what it is about.
     """
-    done = subprocess.run([f"{PROGRAMS}/podsim", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = subprocess.run([f"{PROGRAMS}/podsim", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if may_be_unavailable and done.returncode == os.EX_UNAVAILABLE:
         pytest.skip(done.stderr.strip().removeprefix("podsim: "))
     if done.returncode != 0:

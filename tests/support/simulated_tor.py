@@ -19,8 +19,8 @@ from urllib.request import Request, urlopen
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
+from tests.support.checkout import PROGRAMS, ROOT
+
 USER, PASSWORD = "admin", "s3cret"
 
 

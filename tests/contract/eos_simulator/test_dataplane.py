@@ -18,10 +18,9 @@ import pytest
 from podsim.eos.config import Editor
 from podsim.eos.hardware import empty_config
 from podsim.eos.ovs_ports import NOWHERE, OvsPort, ovs_ports
-from tests.packets.ports import ports_of
-from tests.packets.running_flow import RunningFlow
-
-from .conftest import RunningSwitch, until
+from tests.contract.eos_simulator.conftest import RunningSwitch, until
+from tests.support.packets.ports import ports_of
+from tests.support.packets.running_flow import RunningFlow
 
 L2_MTU = 9214
 BLOCKED = OvsPort("trunk", None, (NOWHERE,), L2_MTU)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import RunningSwitch, until
+from tests.contract.eos_simulator.conftest import RunningSwitch, until
 
 Start = Callable[..., RunningSwitch]
 

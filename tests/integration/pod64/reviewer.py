@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
 
-INVENTORY = PROJECT / "inventories" / "sim_pod64"
+INVENTORY = ROOT / "inventories" / "sim_pod64"
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
 SWITCH, CONTROLLER = "pod001-tor", "ctrl001"
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from .reviewer import CONTROLLER, INVENTORY, SERVERS, SWITCH, ByHand, Reviewer, Thing, everything
+from tests.integration.pod64.reviewer import CONTROLLER, INVENTORY, SERVERS, SWITCH, ByHand, Reviewer, Thing, everything
 
 CLIENT = "/etc/vipu/vipu-cli.hcl"
 UNIT = "/etc/systemd/system/vipu-server.service"

@@ -14,9 +14,9 @@ import yaml
 
 from tests.integration.conftest import running_pod
 from tests.integration.slurm.cluster import Slurm
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
 
-INVENTORY = PROJECT / "inventories" / "sim_slurm"
+INVENTORY = ROOT / "inventories" / "sim_slurm"
 
 
 class Declared:

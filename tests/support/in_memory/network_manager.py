@@ -11,8 +11,8 @@ from __future__ import annotations
 import configparser
 import contextlib
 
-from tests.unit.rnic.memory_files import MemoryFiles
-from tests.unit.rnic.tiny_kernel import Refusal, TinyKernel
+from tests.support.in_memory.files import MemoryFiles
+from tests.support.in_memory.kernel import Refusal, TinyKernel
 
 ETC = "/etc/NetworkManager/system-connections"
 _KNOWN = {

@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
-from tests.unit.rnic.memory_files import MemoryFiles
-from tests.unit.rnic.tiny_kernel import Refusal, TinyKernel
+from tests.support.in_memory.files import MemoryFiles
+from tests.support.in_memory.kernel import Refusal, TinyKernel
 
 Settings = dict[str, list[str]]
 

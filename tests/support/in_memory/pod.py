@@ -31,13 +31,13 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._things.vipu_controller im
     service_of,
     service_things,
 )
-from tests.contract.in_process_controller import InProcess
-from tests.contract.in_process_switch import InProcessSwitch
-from tests.controller_looks import PROGRAM, asked
-from tests.controller_looks import SETTINGS as CONTROLLER_SETTINGS
-from tests.unit.decision import poplar_in_memory, server_looks
-from tests.unit.rnic.runs import changed, client_of, confirmed, networkd_server
-from tests.unit.rnic.tiny_kernel import Nic
+from tests.support.controller_looks import PROGRAM, asked
+from tests.support.controller_looks import SETTINGS as CONTROLLER_SETTINGS
+from tests.support.in_memory import server_looks, vpod_hosts
+from tests.support.in_memory.controller import InProcess
+from tests.support.in_memory.kernel import Nic
+from tests.support.in_memory.rnic_runs import changed, client_of, confirmed, networkd_server
+from tests.support.in_memory.switch import InProcessSwitch
 
 CONTROLLER = "ctrl"
 SWITCH_SETTINGS: dict[str, Any] = {
@@ -46,7 +46,7 @@ SWITCH_SETTINGS: dict[str, Any] = {
     "tor_switch_checks": {},
     "tor_switch_confirm_within": 120,
 }
-SERVER_SETTINGS = {**server_looks.settings(memlock="unlimited"), **poplar_in_memory.SETTINGS}
+SERVER_SETTINGS = {**server_looks.settings(memlock="unlimited"), **vpod_hosts.SETTINGS}
 
 Fields = Mapping[str, Any]
 Look = dict[str, Any]
@@ -96,7 +96,7 @@ class ServerInMemory:
 
     def __init__(self, name: str, controller: ControllerInMemory) -> None:
         self.server = networkd_server()
-        self.host = poplar_in_memory.Host(name)
+        self.host = vpod_hosts.Host(name)
         self.controller = controller
         self.in_use: list[str] = []
 
@@ -118,13 +118,13 @@ class ServerInMemory:
     def carry_out(self, stage: str, options: Fields, life: Life) -> None:
         if stage in (stages.VPODS, stages.VPODS_DOWN):
             self.controller.configure()
-            poplar_in_memory.carry_out(self.host, self.controller.host, options, SERVER_SETTINGS, life.spend)
+            vpod_hosts.carry_out(self.host, self.controller.host, options, SERVER_SETTINGS, life.spend)
             return
         interfaces = [dict(each) for each in options["interfaces"]]
         if changed(self.server, interfaces, check_mode=True).steps:
             life.spend()
             assert confirmed(self.server, interfaces).failure is None
-        poplar_in_memory.write(self.host, poplar_server_things(SERVER_SETTINGS), self.controller.host, life.spend)
+        vpod_hosts.write(self.host, poplar_server_things(SERVER_SETTINGS), self.controller.host, life.spend)
 
 
 def _nic(name: str, nic: Nic) -> Fields:
@@ -137,7 +137,7 @@ class ControllerInMemory:
     """The host of a V-IPU controller and of dedicated ones; what they hold is changed step by step."""
 
     def __init__(self) -> None:
-        self.host = poplar_in_memory.Host(CONTROLLER)
+        self.host = vpod_hosts.Host(CONTROLLER)
         self.host.files.write(PROGRAM, File("", mode="0755"))
         self.sites: dict[str, InProcess] = {}
         self.units: dict[str, Any] = {}
@@ -192,11 +192,11 @@ class ControllerInMemory:
     def _write(self, thing: Thing, service: Service, life: Life) -> None:
         match thing:
             case File() | Directory() | FileThing():
-                poplar_in_memory.write(self.host, [thing], self.host, life.spend)
+                vpod_hosts.write(self.host, [thing], self.host, life.spend)
             case Made() if thing.creates not in self.host.files.files:
                 life.spend()
                 self.host.files.write(thing.creates, File("", mode="0600"))
-                for path in poplar_in_memory.certificates(service.directory):
+                for path in vpod_hosts.certificates(service.directory):
                     self.host.files.write(path, File(f"certificate {path}\n"))
             case Unit() if not self._is_fresh(thing.name, service):
                 life.spend()

@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
-from tests.unit.rnic.tiny_server import Nic, TinyServer
+from tests.support.in_memory.server import Nic, TinyServer
 
 MANAGEMENT = frozenset({"10.3.1.101"})
 CHANGE = "0a1b2c3d"

@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
 from ansible_collections.ipu.pod.plugins.module_utils._roce.session import RoceSession
 from podsim.nic.cli import answer
 from podsim.nic.hardware import Nics
-from tests.unit.rnic.tiny_server import MemoryFiles, Nic, TinyServer
+from tests.support.in_memory.server import MemoryFiles, Nic, TinyServer
 
 MACS = {"rnic0": "04:3f:72:00:01:02", "rnic1": "04:3f:72:00:01:03"}
 PCI = {"rnic0": "0000:3b:00.0", "rnic1": "0000:3b:00.1"}

@@ -14,11 +14,11 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function, Sysfs
-from tests.unit.rnic.memory_files import MemoryFiles
-from tests.unit.rnic.tiny_kernel import Nic, Refusal, TinyKernel
-from tests.unit.rnic.tiny_network_manager import TinyNetworkManager
-from tests.unit.rnic.tiny_networkd import TinyNetplan, TinyNetworkd
-from tests.unit.rnic.tiny_systemd import TinySystemd
+from tests.support.in_memory.files import MemoryFiles
+from tests.support.in_memory.kernel import Nic, Refusal, TinyKernel
+from tests.support.in_memory.network_manager import TinyNetworkManager
+from tests.support.in_memory.networkd import TinyNetplan, TinyNetworkd
+from tests.support.in_memory.systemd import TinySystemd
 
 __all__ = ["Killed", "MemoryFiles", "MemorySysfs", "Nic", "TinyServer"]
 

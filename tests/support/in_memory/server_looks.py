@@ -11,9 +11,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import Interface
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import RoceInterface
 from ansible_collections.ipu.pod.plugins.module_utils._roce.host import Host
-from tests.unit.rnic.runs import MANAGEMENT, checkpoint_on, client_of
-from tests.unit.rnic.tiny_server import TinyServer
-from tests.unit.roce.tiny_roce_server import MACS, PCI, RDMA_DEVICES, TinyRoceServer
+from tests.support.in_memory.rnic_runs import MANAGEMENT, checkpoint_on, client_of
+from tests.support.in_memory.roce_server import MACS, PCI, RDMA_DEVICES, TinyRoceServer
+from tests.support.in_memory.server import TinyServer
 
 Data = dict[str, Any]
 

@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Callable
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
-from tests.unit.rnic.memory_files import MemoryFiles
-from tests.unit.rnic.tiny_kernel import Refusal
+from tests.support.in_memory.files import MemoryFiles
+from tests.support.in_memory.kernel import Refusal
 
 ETC = "/etc/systemd/system"
 WANTS = f"{ETC}/multi-user.target.wants"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A steady flow between simulated machines: numbered datagrams from a server to an IPU-Machine and back.
 
-    python -m tests.packets.flow '{"alice": [{"namespace": ..., "interface": ..., "mac": ..., "address": ...}, ...]}'
+    python -m tests.support.packets.flow \
+      '{"alice": [{"namespace": ..., "interface": ..., "mac": ..., "address": ...}, ...]}'
 
 For each name, the first port sends to each of the others. It prints `flowing` when every stream has come back once,
 runs until its standard input ends, and then prints as JSON, by name, what became of the datagrams.
@@ -20,7 +21,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tests.packets.ports import Port, port_socket
+from tests.support.packets.ports import Port, port_socket
 
 ECHO_PORT = 18515
 # A port of the simulated switch keeps some 250 such frames while a busy machine does something else: those of four

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from random import Random
 
-from tests.packets.ports import Port
-from tests.packets.reach import BROADCAST, Frame, Ping, answered, arrivals
+from tests.support.packets.ports import Port
+from tests.support.packets.reach import BROADCAST, Frame, Ping, answered, arrivals
 
 
 def faults(

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from tests.packets.ports import Port, port_socket
+from tests.support.packets.ports import Port, port_socket
 
 MTU = 9000
 BROADCAST = "ff:ff:ff:ff:ff:ff"

@@ -13,9 +13,9 @@ from types import TracebackType
 
 import pytest
 
-from tests.packets.flow import Report
-from tests.packets.ports import Port
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
+from tests.support.packets.flow import Report
+from tests.support.packets.ports import Port
 
 
 class RunningFlow:
@@ -24,8 +24,8 @@ class RunningFlow:
     def __init__(self, streams: Mapping[str, Sequence[Port]]) -> None:
         text = json.dumps({name: [asdict(port) for port in ports] for name, ports in streams.items()})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.packets.flow", text],
-            cwd=PROJECT,
+            [sys.executable, "-m", "tests.support.packets.flow", text],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -27,9 +27,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.hosts import IDLE
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack import rack_of
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
+from tests.support.vpods_of_a_pod import held
 from tests.unit.decision.two_vpods import ALICE_GOES, BOB, CAROL, VPODS, decided, request
-from tests.unit.vpods.vpods_of_a_pod import held
 
 Looks = dict[str, Any]
 WITH_CAROL = {**VPODS, "carol": CAROL}

@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.options import t
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switches import cabling_of, switch_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from ansible_collections.ipu.pod.plugins.plugin_utils._look.switch import look_at
-from tests.contract.in_process_switch import InProcessSwitch
+from tests.support.in_memory.switch import InProcessSwitch
 
 SETTINGS: dict[str, Any] = {
     "tor_switch_state": "merged",

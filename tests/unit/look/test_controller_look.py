@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import Place, controllers_from, places_of
-from tests.unit.rnic.memory_files import MemoryFiles
+from tests.support.in_memory.files import MemoryFiles
 
 UNIT = "[Service]\nExecStart=/usr/local/bin/vipu-server --storage {} --user-port 1 --admin-port {}{}\n"
 SHARED = {"name": "", "admin_port": 8091, "storage": "/var/lib/vipu/vipu-server.json", "config": None}

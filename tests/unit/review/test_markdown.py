@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.markdown import markdown_of, text_of
-from tests.unit.review.reviewed_pod import HOSTILE, plan, step
+from tests.support.reviewed_pod import HOSTILE, plan, step
 
 
 def rows(markdown: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
-from tests.unit.review.reviewed_pod import HOSTILE, plan, rack, step
+from tests.support.reviewed_pod import HOSTILE, plan, rack, step
 
 ROOT = Path(__file__).resolve().parents[3]
 EMPTY = {"meta"}

@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document impo
     parse_plan,
     plan_document,
 )
-from tests.unit.review.reviewed_pod import declared
+from tests.support.reviewed_pod import declared
 
 DECLARATION = parse_declaration(declared())
 PLACEMENT = place(DECLARATION, {})

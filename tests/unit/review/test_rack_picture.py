@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.rack_picture import devices_in, rack_pictures, short_port
-from tests.unit.review.reviewed_pod import HOSTILE, plan, rack, step
+from tests.support.reviewed_pod import HOSTILE, plan, rack, step
 
 SVG = "{http://www.w3.org/2000/svg}"
 

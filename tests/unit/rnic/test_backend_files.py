@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import inte
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.owner import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.undo import SCRIPT
-from tests.unit.rnic.runs import changed, server_with
+from tests.support.in_memory.rnic_runs import changed, server_with
 
 HEADER = "# Written by ipu.pod.rnic_network, which overwrites what is changed here by hand.\n"
 OPTIONS: list[dict[str, Any]] = [

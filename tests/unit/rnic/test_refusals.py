@@ -12,8 +12,8 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function
-from tests.unit.rnic.runs import changed, confirmed, networkd_server, persistent, running, server_with
-from tests.unit.rnic.tiny_server import Nic, TinyServer
+from tests.support.in_memory.rnic_runs import changed, confirmed, networkd_server, persistent, running, server_with
+from tests.support.in_memory.server import Nic, TinyServer
 
 MAC = "04:3f:72:00:01:02"
 FILE = "/etc/systemd/network/50-ipu-rnic0.network"

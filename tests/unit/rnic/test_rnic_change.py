@@ -9,8 +9,8 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.change import foretold, planner_on
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Server
-from tests.unit.rnic.runs import client_of, confirmed, networkd_server
-from tests.unit.rnic.tiny_server import TinyServer
+from tests.support.in_memory.rnic_runs import client_of, confirmed, networkd_server
+from tests.support.in_memory.server import TinyServer
 
 BOND = {"name": "bond0", "type": "bond", "members": ["rnic0", "rnic1"], "mode": "802.3ad"}
 NICS = [{"name": "rnic0"}, {"name": "rnic1"}]

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.job import FORMAT, Job, gres_from, jobs_from, licenses_from
-from tests.unit.slurm.fake_slurm import FakeJob
+from tests.support.in_memory.slurm import FakeJob
 
 # As Slurm 22.05 prints it.
 DETAILS = """\

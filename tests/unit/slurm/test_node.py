@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.node import Node
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
-from tests.unit.slurm.fake_slurm import NODES, FakeJob, FakeSlurm
+from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
 from tests.unit.slurm.test_settings import settings
 
 RUN = "/run/ipu-pod/slurm"

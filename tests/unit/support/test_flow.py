@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.packets.flow import Tally
+from tests.support.packets.flow import Tally
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import simulated_pod
+from tests.support import simulated_pod
 
 
 @pytest.fixture(name="podsim_exits")

@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import c
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pending_of
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import save
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session_name import Owner
-from tests.contract.in_process_switch import SESSION, InProcessSwitch, Killed
+from tests.support.in_memory.switch import SESSION, InProcessSwitch, Killed
 
 VLANS = [{"vlan_id": 101, "name": "vpod-alice"}]
 PORTS = [{"name": f"Et{number}/1", "mode": "access", "vlan": 101, "mtu": 9000} for number in range(9, 25)]

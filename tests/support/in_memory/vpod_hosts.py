@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
 from ansible_collections.ipu.pod.plugins.plugin_utils._things import things
 from ansible_collections.ipu.pod.plugins.plugin_utils._things.vpod import CLIENT, HEADER, vpod_things
-from tests.unit.rnic.memory_files import MemoryFiles
+from tests.support.in_memory.files import MemoryFiles
 
 KEY = re.compile('(?<=api-access-key=")[^"]*')
 DIRECTORY = "/var/lib/vipu"
