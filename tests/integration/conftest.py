@@ -20,7 +20,7 @@ from podsim.floor.facts_file import sim_section
 from tests.integration.slurm.cluster import Slurm
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.containers import Containers
-from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, read_run, run_playbook
 from tests.support.simulated_pod import STATE, podsim, typed
 
 INVENTORY = ROOT / "inventories" / "sim_pod64"
@@ -59,7 +59,7 @@ class Pod:
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
         done = self._run(name, options, inventory or self.inventory, JSON_OUTPUT)
-        return playbook_run(name, done.returncode, done.stdout, done.stderr)
+        return read_run(name, done)
 
     def say(self, name: str, *options: str, inventory: Path | None = INVENTORY) -> tuple[int, str]:
         """Run one of the playbooks and return its exit code and what a person sees."""
@@ -92,17 +92,10 @@ class Pod:
     def _run(
         self, name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        where = ["-i", str(inventory)] if inventory else []
         # An inventory of a test is not where the simulated ones are.
-        if inventory and not inventory.is_relative_to(ROOT):
-            where += ["-e", f"podsim_state={STATE}"]
-        return subprocess.run(
-            [f"{self.programs}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
-            cwd=ROOT,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
+        state = ["-e", f"podsim_state={STATE}"] if inventory and not inventory.is_relative_to(ROOT) else []
+        return run_playbook(
+            name, *state, *AT_A_TIME, *options, inventory=inventory, programs=self.programs, **environment
         )
 
     def inside(self, host: str, command: str) -> str:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
-from podsim.vipu import agent, machine
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.playbook_run import run_playbook
+from tests.support.simulated_controller import running_agents, running_controller, vipu_admin
 
 USER_PORT, ADMIN_PORT = 18390, 18391
-MACHINES = [f"p-ipum{number}" for number in range(1, 17)]
+MACHINES = {f"p-ipum{number}": f"127.47.0.{number}" for number in range(1, 17)}
 
 
 @dataclass
@@ -48,16 +46,7 @@ class Site:
         (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(variables))
 
     def capacity(self, *options: str) -> tuple[int, str]:
-        command = [f"{PROGRAMS}/ansible-playbook", "-i", str(self.directory / "inventory"), "playbooks/capacity.yml"]
-        path = f"{PROGRAMS}:{os.environ['PATH']}"
-        done = subprocess.run(
-            [*command, *options],
-            cwd=ROOT,
-            env={**os.environ, "PATH": path, "COLUMNS": "1000"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_playbook("capacity", *options, inventory=self.directory / "inventory", COLUMNS="1000")
         return done.returncode, done.stdout + done.stderr
 
 
@@ -68,41 +57,22 @@ def site(tmp_path: Path) -> Site:
     return found
 
 
-def vipu_admin(site: Site, words: str) -> None:
-    command = [f"{PROGRAMS}/vipu-admin", "-P", str(ADMIN_PORT), *words.split()]
-    subprocess.run(command, cwd=site.directory, check=True, capture_output=True)
+def admin(site: Site, words: str) -> None:
+    vipu_admin(site.directory, ADMIN_PORT, words)
 
 
 @pytest.fixture
 def controller(site: Site) -> Iterator[None]:
-    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=site.directory, check=True, capture_output=True)
-    ports = ["--user-port", str(USER_PORT), "--admin-port", str(ADMIN_PORT), "--metrics-port", "0"]
-    command = [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports]
-    server = subprocess.Popen(command, cwd=site.directory, stdout=subprocess.PIPE, text=True)
-    assert server.stdout
-    assert server.stdout.readline().startswith("vipu-server")
-    agents = [_agent(name, f"127.47.0.{number}") for number, name in enumerate(MACHINES, 1)]
-    try:
-        for number, name in enumerate(MACHINES, 1):
-            vipu_admin(site, f"create agent {name} --host 127.47.0.{number}")
-        vipu_admin(site, f"create cluster c --agents {','.join(MACHINES)}")
+    with running_controller(site.directory, USER_PORT, ADMIN_PORT), running_agents(MACHINES):
+        for name, address in MACHINES.items():
+            admin(site, f"create agent {name} --host {address}")
+        admin(site, f"create cluster c --agents {','.join(MACHINES)}")
         yield
-    finally:
-        server.terminate()
-        server.wait(10)
-        server.stdout.close()
-        for each in agents:
-            each.stop(grace=None).wait()
-
-
-def _agent(name: str, address: str) -> Any:
-    facts = machine.facts(name, "1.18.0", address, 2112)
-    return agent.start(f"{address}:8080", lambda: facts)
 
 
 @pytest.mark.usefixtures("controller")
 def test_what_is_allocated_and_declared_and_out_of_order_is_not_free(site: Site) -> None:
-    vipu_admin(site, "create allocation bob --agents p-ipum5,p-ipum6")
+    admin(site, "create allocation bob --agents p-ipum5,p-ipum6")
     code, said = site.capacity("-e", "ipus=32")
     assert code == 0, said
     assert "c: 36 of 64 IPUs free, in blocks: 1 of 16, 2 of 8, 1 of 4" in said

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.checkout import ROOT
+from tests.support.simulated_controller import running_controller
 from tests.support.simulated_tor import Tor, running_tor
 
 USER_PORT, ADMIN_PORT = 18190, 18191
@@ -41,13 +41,7 @@ BY_HAND = [
 @pytest.fixture
 def rack(tmp_path: Path) -> Iterator[Tor]:
     """A switch that was configured by hand, and an empty V-IPU controller."""
-    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=tmp_path, check=True, capture_output=True)
-    ports = ["--user-port", str(USER_PORT), "--admin-port", str(ADMIN_PORT), "--metrics-port", "0"]
-    command = [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports]
-    controller = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert controller.stdout
-    assert controller.stdout.readline().startswith("vipu-server")
-    with running_tor(tmp_path) as tor:
+    with running_controller(tmp_path, USER_PORT, ADMIN_PORT), running_tor(tmp_path) as tor:
         tor.declare(DOCUMENT)
         local = {
             "ansible_connection": "local",
@@ -57,9 +51,6 @@ def rack(tmp_path: Path) -> Iterator[Tor]:
         (tor.inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(local))
         tor.type(*BY_HAND)
         yield tor
-    controller.terminate()
-    controller.wait(10)
-    controller.stdout.close()
 
 
 def test_gather_writes_what_keeps_a_switch_as_it_is(rack: Tor) -> None:

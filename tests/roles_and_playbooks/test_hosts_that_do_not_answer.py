@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.playbook_run import run_playbook
 
 PODS = {
     "plugin": "ipu.pod.pods",
@@ -46,13 +44,6 @@ def test_what_ssh_says_is_said_with_its_remedy(tmp_path: Path, says: str, remedy
     (inventory / "pods.yml").write_text(yaml.safe_dump(PODS))
     reached = {"ansible_ssh_executable": str(ssh), "ansible_python_interpreter": "/usr/bin/python3"}
     (inventory / "group_vars" / "vipu_controllers.yml").write_text(yaml.safe_dump(reached))
-    done = subprocess.run(
-        [f"{PROGRAMS}/ansible-playbook", "-i", inventory, ROOT / "playbooks" / "site.yml"],
-        cwd=ROOT,
-        env={**os.environ, "COLUMNS": "1000"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_playbook("site", inventory=inventory, COLUMNS="1000")
     assert done.returncode != 0
     assert f"{says}; {remedy}" in done.stdout + done.stderr

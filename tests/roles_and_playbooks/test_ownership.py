@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import time
@@ -18,7 +17,7 @@ import pytest
 import yaml
 
 from tests.support.checkout import PROGRAMS, ROOT
-from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, environment_in, read_run
 from tests.support.processes import kill_with_all_below
 from tests.support.simulated_tor import Tor, running_tor
 
@@ -83,7 +82,7 @@ class Site:
     def dry_run(self, *options: str) -> PlaybookRun:
         """What a dry run says, which succeeds."""
         done = self.run("--check", *options, name="site", **JSON_OUTPUT)
-        run = playbook_run("site", done.returncode, done.stdout, done.stderr)
+        run = read_run("site", done)
         assert (run.code, run.messages) == (0, "")
         return run
 
@@ -186,11 +185,10 @@ def started(site: Site, pod: str) -> subprocess.Popen[str]:
             ]
         )
     )
-    environment = {**os.environ, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
     process = subprocess.Popen(
         [f"{PROGRAMS}/ansible-playbook", "-i", str(blue.inventory), str(playbook), *site.options, "--limit", pod],
         cwd=site.directory,
-        env={**environment, "ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg"},
+        env=environment_in(site.directory),
         stdout=subprocess.DEVNULL,
         text=True,
     )

@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from typing import Any
 
 import pytest
 
-from tests.support.checkout import PROGRAMS, ROOT
-from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.checkout import ROOT
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, read_run, run_playbook
 
 # Actions that ask no host.
 ON_THE_CONTROL_NODE = {
@@ -23,22 +21,8 @@ ON_THE_CONTROL_NODE = {
 
 def run(name: str, variables: dict[str, Any]) -> PlaybookRun:
     """Run a playbook for a pod of which nothing is there."""
-    done = subprocess.run(
-        [
-            f"{PROGRAMS}/ansible-playbook",
-            "-i",
-            "inventories/sim_slurm",
-            f"playbooks/{name}.yml",
-            "-e",
-            json.dumps(variables),
-        ],
-        cwd=ROOT,
-        env={**os.environ, **JSON_OUTPUT},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return playbook_run(name, done.returncode, done.stdout, done.stderr)
+    inventory = ROOT / "inventories" / "sim_slurm"
+    return read_run(name, run_playbook(name, "-e", json.dumps(variables), inventory=inventory, **JSON_OUTPUT))
 
 
 @pytest.mark.parametrize("playbook", ["slurm", "slurm_layout"])

@@ -4,29 +4,21 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.checkout import ROOT
+from tests.support.playbook_run import run_playbook
 
 DECLARED = (ROOT / "inventories" / "sim_pod64" / "pods.yml").read_text()
 
 
 def said(name: str, *options: str) -> str:
     """What a person reads of a playbook that refuses."""
-    done = subprocess.run(
-        [f"{PROGRAMS}/ansible-playbook", f"playbooks/{name}.yml", *options],
-        cwd=ROOT,
-        env={**os.environ, "COLUMNS": "1000"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_playbook(name, *options, COLUMNS="1000")
     assert done.returncode != 0
     return done.stdout + done.stderr
 

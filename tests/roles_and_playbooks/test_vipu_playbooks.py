@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
-from podsim.vipu import agent, machine
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.checkout import PROGRAMS
+from tests.support.playbook_run import JSON_OUTPUT, environment_in, run_playbook
+from tests.support.simulated_controller import running_agents, running_controller, vipu_admin
 
-# Each IPU-Machine has its own loopback address, so that its agent can have the port that agents have.
 MACHINES = {f"pod001-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}
 LAB = "127.45.1.1"
 USER_PORT, ADMIN_PORT = 18090, 18091
@@ -38,13 +38,8 @@ PODS_YML = {
 
 @pytest.fixture(scope="module")
 def agents() -> Iterator[None]:
-    servers = []
-    for number, (name, address) in enumerate([*MACHINES.items(), ("lab", LAB)], 1):
-        facts = machine.facts(name, "1.18.0", f"10.5.1.{number}", 2112)
-        servers.append(agent.start(f"{address}:8080", lambda facts=facts: facts))
-    yield
-    for server in servers:
-        server.stop(grace=None).wait()
+    with running_agents({**MACHINES, "lab": LAB}):
+        yield
 
 
 @pytest.fixture
@@ -59,48 +54,18 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def controller(place: Path) -> Iterator[Path]:
-    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=place, check=True, capture_output=True)
-    ports = ["--user-port", str(USER_PORT), "--admin-port", str(ADMIN_PORT), "--metrics-port", "0"]
     options = ["--creation-time", "0.05", "--poll-interval", "0.05", "--request-log", "requests.jsonl"]
-    server = subprocess.Popen(
-        [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports, *options],
-        cwd=place,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout
-    assert server.stdout.readline().startswith("vipu-server")
-    yield place
-    server.terminate()
-    server.wait(10)
-    server.stdout.close()
-
-
-def environment() -> dict[str, str]:
-    return {
-        **os.environ,
-        "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
-        "ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg",
-    }
+    with running_controller(place, USER_PORT, ADMIN_PORT, *options):
+        yield place
 
 
 def playbook(name: str, place: Path, **changes: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            *(f"{PROGRAMS}/ansible-playbook", "-i", str(place / "inventory"), str(ROOT / "playbooks" / name)),
-            *("--limit", "localhost:vipu_controllers"),
-        ],
-        cwd=place,
-        env={**environment(), "PWD": str(place), **changes},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    only = ("--limit", "localhost:vipu_controllers")
+    return run_playbook(name, *only, inventory=place / "inventory", directory=place, **changes)
 
 
-def vipu_admin(place: Path, words: str) -> None:
-    command = [f"{PROGRAMS}/vipu-admin", "-P", str(ADMIN_PORT), *words.split()]
-    subprocess.run(command, cwd=place, check=True, capture_output=True)
+def admin(place: Path, words: str) -> None:
+    vipu_admin(place, ADMIN_PORT, words)
 
 
 def writes(place: Path) -> list[str]:
@@ -111,17 +76,17 @@ def writes(place: Path) -> list[str]:
 @pytest.mark.usefixtures("agents")
 def test_gather_writes_what_reproduces_the_controller(controller: Path) -> None:
     for name, address in MACHINES.items():
-        vipu_admin(controller, f"create agent {name} --host {address}")
-    vipu_admin(controller, f"create cluster c001 --agents {','.join(MACHINES)} --topology torus")
-    vipu_admin(controller, "create allocation alice --size 16")
-    vipu_admin(controller, "create allocation bob --size 4")
-    vipu_admin(controller, "create partition train --size 8 --allocation alice --num-gcds 2")
-    vipu_admin(controller, "create partition serve --size 4 --allocation alice --reconfigurable")
-    vipu_admin(controller, "create partition odd --size 4 --allocation bob --sync-type pod-native-replicated-pipeline")
-    vipu_admin(controller, f"create agent lab --host {LAB}")
-    vipu_admin(controller, "create cluster lab --agents lab")
+        admin(controller, f"create agent {name} --host {address}")
+    admin(controller, f"create cluster c001 --agents {','.join(MACHINES)} --topology torus")
+    admin(controller, "create allocation alice --size 16")
+    admin(controller, "create allocation bob --size 4")
+    admin(controller, "create partition train --size 8 --allocation alice --num-gcds 2")
+    admin(controller, "create partition serve --size 4 --allocation alice --reconfigurable")
+    admin(controller, "create partition odd --size 4 --allocation bob --sync-type pod-native-replicated-pipeline")
+    admin(controller, f"create agent lab --host {LAB}")
+    admin(controller, "create cluster lab --agents lab")
     written_by_hand = len(writes(controller))
-    done = playbook("gather.yml", controller)
+    done = playbook("gather", controller)
     assert done.returncode == 0, done.stdout + done.stderr
     gathered: dict[str, Any] = yaml.safe_load((controller / "gathered" / "pods.yml").read_text())
     assert gathered["clusters"] == {"c001": {"controller": "ctrl001", "pods": ["pod001"], "topology": "torus"}}
@@ -145,20 +110,20 @@ def test_gather_writes_what_reproduces_the_controller(controller: Path) -> None:
 
 
 def test_gather_of_an_empty_controller_says_so(controller: Path) -> None:
-    done = playbook("gather.yml", controller)
+    done = playbook("gather", controller)
     assert done.returncode == 0, done.stdout + done.stderr
     assert yaml.safe_load((controller / "gathered" / "pods.yml").read_text())["vpods"] == {}
     assert "pods.yml says all that is there." in done.stdout
 
 
 def test_gather_names_a_controller_that_does_not_answer(place: Path) -> None:
-    done = playbook("gather.yml", place)
+    done = playbook("gather", place)
     assert done.returncode != 0
     assert f"the V-IPU controller at localhost:{ADMIN_PORT}: `vipu-admin --showjson list agents` failed" in done.stdout
 
 
 def test_probe_records_and_compares(controller: Path) -> None:
-    done = playbook("probe.yml", controller)
+    done = playbook("probe", controller)
     assert done.returncode == 0, done.stdout + done.stderr
     record = json.loads((controller / "probe" / "ctrl001.json").read_text())
     assert (record["program_release"], record["server_release"]) == ("1.18.0", "1.18.0")
@@ -170,7 +135,7 @@ def test_probe_records_and_compares(controller: Path) -> None:
 
 
 def test_probe_of_an_older_release_says_what_it_lacks(controller: Path) -> None:
-    done = playbook("probe.yml", controller, PODSIM_VIPU_RELEASE="1.17.0")
+    done = playbook("probe", controller, PODSIM_VIPU_RELEASE="1.17.0")
     assert done.returncode == 0, done.stdout + done.stderr
     record = json.loads((controller / "probe" / "ctrl001.json").read_text())
     assert record["program_release"] == "1.17.0"
@@ -184,7 +149,7 @@ def test_probe_fails_on_an_answer_that_is_not_understood_and_names_the_command(p
     programs.mkdir()
     (programs / "vipu-admin").write_text("#!/bin/sh\necho '{\"agents\": null}'\n")
     (programs / "vipu-admin").chmod(0o755)
-    done = playbook("probe.yml", place, PATH=f"{programs}{os.pathsep}{environment()['PATH']}")
+    done = playbook("probe", place, PATH=f"{programs}{os.pathsep}{environment_in(place)['PATH']}")
     assert done.returncode != 0
     assert "`vipu-admin --showjson list agents` printed something that is not understood" in done.stdout
     assert "`vipu-admin --version` printed something that is not understood" in done.stdout
@@ -194,10 +159,10 @@ def test_probe_fails_on_an_answer_that_is_not_understood_and_names_the_command(p
 
 @pytest.mark.usefixtures("agents")
 def test_vipu_info_reads_the_same_by_both_transports(controller: Path) -> None:
-    vipu_admin(controller, f"create agent a --host {MACHINES['pod001-ipum1']}")
-    vipu_admin(controller, "create cluster c --agents a")
-    vipu_admin(controller, "create allocation x --size 4")
-    vipu_admin(controller, "create partition p --size 4 --num-gcds 2 --allocation x")
+    admin(controller, f"create agent a --host {MACHINES['pod001-ipum1']}")
+    admin(controller, "create cluster c --agents a")
+    admin(controller, "create allocation x --size 4")
+    admin(controller, "create partition p --size 4 --num-gcds 2 --allocation x")
     asked = "partition_status=true ipu_attributes=true ipuof_configurations=p"
     ways = {
         "admin": f"api_port={ADMIN_PORT}",
@@ -231,7 +196,7 @@ def ansible_module(place: Path, module: str, options: str, code: int = 0) -> dic
     done = subprocess.run(
         [f"{PROGRAMS}/ansible", "-i", str(place / "inventory"), "ctrl001", "-m", module, "-a", options],
         cwd=place,
-        env={**environment(), "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1", "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"},
+        env={**environment_in(place), **JSON_OUTPUT, "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1"},
         capture_output=True,
         text=True,
         check=False,

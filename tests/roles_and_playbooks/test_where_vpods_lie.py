@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from podsim.vipu import agent, machine
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.checkout import ROOT
+from tests.support.simulated_controller import running_agents, running_controller, vipu_admin
 from tests.support.simulated_tor import Tor, running_tor
 
 MACHINES = {f"p-ipum{n}": f"127.46.0.{n}" for n in range(1, 17)}
@@ -56,30 +56,15 @@ def rack(tmp_path: Path) -> Iterator[Tor]:
 
 @pytest.fixture
 def controller(rack: Tor) -> Iterator[None]:
-    agents = []
-    for number, (name, address) in enumerate(MACHINES.items(), 1):
-        facts = machine.facts(name, "1.18.0", f"10.5.1.{number}", 2112)
-        agents.append(agent.start(f"{address}:8080", lambda facts=facts: facts))
-    subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=rack.directory, check=True, capture_output=True)
-    ports = ["--user-port", str(USER_PORT), "--admin-port", str(ADMIN_PORT), "--metrics-port", "0"]
-    command = [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports, "--creation-time", "0.05"]
-    server = subprocess.Popen(command, cwd=rack.directory, stdout=subprocess.PIPE, text=True)
-    assert server.stdout
-    assert server.stdout.readline().startswith("vipu-server")
-    for name, address in MACHINES.items():
-        vipu_admin(rack, f"create agent {name} --host {address}")
-    vipu_admin(rack, f"create cluster c --agents {','.join(MACHINES)}")
-    yield
-    server.terminate()
-    server.wait(10)
-    server.stdout.close()
-    for each in agents:
-        each.stop(grace=None).wait()
+    with running_agents(MACHINES), running_controller(rack.directory, USER_PORT, ADMIN_PORT, "--creation-time", "0.05"):
+        for name, address in MACHINES.items():
+            admin(rack, f"create agent {name} --host {address}")
+        admin(rack, f"create cluster c --agents {','.join(MACHINES)}")
+        yield
 
 
-def vipu_admin(rack: Tor, words: str) -> None:
-    command = [f"{PROGRAMS}/vipu-admin", "-P", str(ADMIN_PORT), *words.split()]
-    subprocess.run(command, cwd=rack.directory, check=True, capture_output=True)
+def admin(rack: Tor, words: str) -> None:
+    vipu_admin(rack.directory, ADMIN_PORT, words)
 
 
 def site(rack: Tor, *options: str) -> subprocess.CompletedProcess[str]:
@@ -96,8 +81,8 @@ def in_vlan_101(rack: Tor) -> list[int]:
 
 @pytest.mark.usefixtures("controller")
 def test_the_ports_follow_the_allocation_that_somebody_else_made(rack: Tor) -> None:
-    vipu_admin(rack, "create allocation bob --size 16")
-    vipu_admin(rack, "create allocation alice --size 16")
+    admin(rack, "create allocation bob --size 16")
+    admin(rack, "create allocation alice --size 16")
     done = site(rack)
     assert done.returncode == 0, done.stdout + done.stderr
     assert in_vlan_101(rack) == [13, 14, 15, 16]
@@ -131,9 +116,9 @@ def test_a_controller_that_cannot_be_read_leaves_only_pins(rack: Tor) -> None:
 @pytest.mark.usefixtures("controller")
 def test_a_managed_controller_outside_of_the_limit_says_it_and_keeps_the_lock(rack: Tor) -> None:
     rack.declare(document(managed=("switch", "controller")))
-    vipu_admin(rack, "create allocation bob --size 16")
-    vipu_admin(rack, "create allocation alice --size 16")
-    vipu_admin(rack, "remove allocation bob")
+    admin(rack, "create allocation bob --size 16")
+    admin(rack, "create allocation alice --size 16")
+    admin(rack, "remove allocation bob")
     done = site(rack, "--limit", "p-tor")
     assert done.returncode == 0, done.stdout + done.stderr
     # Placed anew, it would be at the first ports.

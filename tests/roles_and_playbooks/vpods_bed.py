@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,10 +13,9 @@ from typing import Any
 
 import yaml
 
-from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.container_server import ContainerServer
 from tests.support.controller_host import MACHINES, controller_host
-from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, read_run, run_playbook
 
 ADMIN_PORTS = {"alice": 10405, "bob": 10409, "": 8091}
 
@@ -61,19 +58,8 @@ class Bed:
             "vpods": vpods,
         }
         (self.inventory / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
-        done = subprocess.run(
-            [
-                f"{PROGRAMS}/ansible-playbook",
-                *("-i", self.inventory, ROOT / "playbooks" / "vpods.yml", *options),
-                *(["--check"] if check else []),
-            ],
-            cwd=ROOT,
-            env={**os.environ, **JSON_OUTPUT},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return playbook_run("vpods", done.returncode, done.stdout, done.stderr)
+        options = (*options, "--check") if check else options
+        return read_run("vpods", run_playbook("vpods", *options, inventory=self.inventory, **JSON_OUTPUT))
 
     def held(self, controller: str, kind: str) -> list[str]:
         """The names of what a vPOD's controller holds of a kind; without a vPOD, what the shared one does."""

@@ -1,15 +1,20 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a playbook did, from the JSON that Ansible prints of it."""
+"""Playbooks run as a person would, and what they did, from the JSON that Ansible prints of it."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.checkout import PROGRAMS, ROOT
 
 # What makes ansible-playbook print JSON.
 JSON_OUTPUT = {"ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"}
@@ -17,10 +22,48 @@ REPORT = "ipu.pod.report"
 # A line in the table of a plan: of a step, `   3 ▲ update port Ethernet9/1 [disruptive]`, or of the device above it.
 STEP = re.compile(r" *\d+ [^\w\s] [a-z]+ (?P<kind>\w+) (?P<name>.+?)(?: \[[a-z ]+\])?$")
 DEVICE = re.compile(r"[\w-]+$")
-
-
 # Where files with keys are; of writing them nothing is told.
 SECRET = {"/etc/vipu", "/etc/vipu/certs"}
+
+
+def environment_in(directory: Path) -> dict[str, str]:
+    """What Ansible's programs find of the checkout when they are started in another directory."""
+    return {
+        **os.environ,
+        "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
+        "ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg",
+        "PWD": str(directory),
+    }
+
+
+def run_playbook(
+    playbook: str | Path,
+    *options: str,
+    inventory: Path | None = None,
+    directory: Path = ROOT,
+    programs: Path = PROGRAMS,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run a playbook to its end; whether it succeeds is the caller's to see.
+
+    Args:
+        playbook: its path, or the name of one in the folder of playbooks.
+        options: of ansible-playbook.
+        inventory: without one, what ansible.cfg says or ``options``.
+        directory: where it is started.
+        programs: of which Ansible.
+        environment: more variables.
+    """
+    path = playbook if isinstance(playbook, Path) else ROOT / "playbooks" / f"{playbook}.yml"
+    where = ["-i", str(inventory)] if inventory else []
+    return subprocess.run(
+        [f"{programs}/ansible-playbook", *where, str(path), *options],
+        cwd=directory,
+        env={**environment_in(directory), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @dataclass(frozen=True)
@@ -89,6 +132,11 @@ def did_what_was_foretold(check: PlaybookRun, run: PlaybookRun) -> None:
     """Fail the test unless a run has changed what check mode has said, and nothing else."""
     assert run.done - check.foretold == set()
     assert {name for _, name in check.foretold - run.done if name.rpartition("/")[0] not in SECRET} == set()
+
+
+def read_run(name: str, done: subprocess.CompletedProcess[str]) -> PlaybookRun:
+    """Read the run of a playbook that was told to print JSON."""
+    return playbook_run(name, done.returncode, done.stdout, done.stderr)
 
 
 def playbook_run(name: str, code: int, output: str, errors: str) -> PlaybookRun:

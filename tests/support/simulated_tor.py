@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ from urllib.request import Request, urlopen
 
 import yaml
 
-from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.checkout import PROGRAMS
+from tests.support.playbook_run import JSON_OUTPUT, run_playbook
 
 USER, PASSWORD = "admin", "s3cret"
 
@@ -85,26 +85,13 @@ class Tor:
 
     def playbook(self, path: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a playbook; whether it succeeds is the caller's to see."""
-        return subprocess.run(
-            [f"{PROGRAMS}/ansible-playbook", "-i", str(self.inventory), str(path), *options],
-            cwd=self.directory,
-            env={
-                **os.environ,
-                "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
-                "ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg",
-                "PWD": str(self.directory),
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_playbook(path, *options, inventory=self.inventory, directory=self.directory, **environment)
 
     def tasks(self, content: list[dict[str, Any]], *options: str) -> list[dict[str, dict[str, Any]]]:
         """Run plays and return, task by task, host to result."""
         path = self.directory / "play.yml"
         path.write_text(yaml.safe_dump(content, sort_keys=False))
-        done = self.playbook(path, *options, ANSIBLE_STDOUT_CALLBACK="ansible.posix.json")
+        done = self.playbook(path, *options, **JSON_OUTPUT)
         assert done.stdout.startswith("{"), done.stdout + done.stderr
         return [task["hosts"] for play in json.loads(done.stdout)["plays"] for task in play["tasks"]]
 
