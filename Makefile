@@ -67,6 +67,10 @@ format: setup ## Put the Python code into its one format
 	@ruff check --fix-only --quiet
 	@ruff format
 
+.PHONY: generate
+generate: setup ## Write the files that are made from others, such as the READMEs of the roles
+	@for program in tests/tools/generate_*.py; do python "$$program"; done
+
 .PHONY: check
 check: setup ## Lint, types, unit and property tests: about two minutes
 	@$(PHASES) --tests lint types unit
