@@ -33,7 +33,7 @@ import yaml
 
 from podsim.floor.image import NAME
 from tests.benchmark.measuring import figure
-from tests.support.checkout import ROOT
+from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.container_server import ContainerServer, begin_play, end_of, podman_in
 
 PLAYBOOK = ROOT / "playbooks" / "poplar_servers.yml"

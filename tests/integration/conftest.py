@@ -160,12 +160,17 @@ def fresh_pod(inventory: Path) -> Iterator[Pod]:
     yield from running_pod(inventory)
 
 
+def brought_up(pod: Pod) -> Pod:
+    """The pod after site.yml."""
+    run = pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return pod
+
+
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Pod) -> Pod:
-    """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
+    """The pod as declared."""
+    return brought_up(fresh_pod)
 
 
 @pytest.fixture(scope="module")

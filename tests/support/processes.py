@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes that tests start and end."""
+"""Processes that tests start, wait for and end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait until something holds that takes others a moment; after some seconds the test has failed."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def kill_with_all_below(process: subprocess.Popen[Any]) -> None:

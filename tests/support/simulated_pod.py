@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import ssl
 import subprocess
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.eapi import run_commands
 
 # The newest Ansible, where the machine has a Python for it; the oldest that is supported is among the programs above.
 NEWEST_ANSIBLE = ROOT / ".venv" / "newest" / "bin"
@@ -42,22 +40,8 @@ def typed(management: str, *commands: str) -> list[dict[str, Any]]:
         management: the address of the switch.
         commands: those of privileged mode.
     """
-    request = {
-        "jsonrpc": "2.0",
-        "id": "1",
-        "method": "runCmds",
-        "params": {"version": 1, "format": "text", "cmds": ["enable", *commands]},
-    }
-    answer = urlopen(
-        Request(
-            f"https://{management}/command-api",
-            json.dumps(request).encode(),
-            {"Authorization": "Basic " + base64.b64encode(b"admin:podsim").decode()},
-        ),
-        context=ssl.create_default_context(cafile=STATE / "ca.pem"),
-        timeout=30,
-    )
-    document = json.load(answer)
+    context = ssl.create_default_context(cafile=STATE / "ca.pem")
+    document = run_commands(f"https://{management}/command-api", ["enable", *commands], "admin", "podsim", context)
     assert "error" not in document, document["error"]
     result: list[dict[str, Any]] = document["result"]
     return result

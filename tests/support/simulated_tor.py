@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import subprocess
 import sys
@@ -14,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 import yaml
 
 from tests.support.checkout import PROGRAMS
+from tests.support.eapi import run_commands
 from tests.support.playbook_run import JSON_OUTPUT, run_playbook
 
 USER, PASSWORD = "admin", "s3cret"
@@ -68,12 +67,7 @@ class Tor:
 
     def type(self, *commands: str) -> None:
         """Commands of a person with the right to configure."""
-        secret = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-        params = {"version": 1, "format": "text", "cmds": ["enable", *commands]}
-        body = json.dumps({"jsonrpc": "2.0", "id": "1", "method": "runCmds", "params": params}).encode()
-        request = Request(f"http://127.0.0.1:{self.port}/command-api", body, {"Authorization": f"Basic {secret}"})
-        with urlopen(request, timeout=10) as response:
-            answer = json.load(response)
+        answer = run_commands(f"http://127.0.0.1:{self.port}/command-api", ["enable", *commands], USER, PASSWORD)
         assert "result" in answer, answer
 
     def requests(self) -> list[list[str]]:

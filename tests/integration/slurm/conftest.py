@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.conftest import running_pod
+from tests.integration.conftest import brought_up, running_pod
 from tests.integration.slurm.cluster import Slurm
 from tests.support.checkout import ROOT
 
@@ -57,9 +57,7 @@ def fresh_pod() -> Iterator[Any]:
 @pytest.fixture(scope="package")
 def pod(fresh_pod: Any) -> Any:
     """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
+    return brought_up(fresh_pod)
 
 
 @pytest.fixture(scope="package")
