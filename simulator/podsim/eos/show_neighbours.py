@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from podsim.eos.faults import Neighbour
 from podsim.eos.interface_names import natural_order, short
 from podsim.eos.ports import ports
 from podsim.eos.reply import Command, Reply, command, table
-from podsim.eos.surroundings import LLDP_HOLD_SECONDS, Neighbour
+from podsim.eos.surroundings import LLDP_HOLD_SECONDS
 
 if TYPE_CHECKING:
     from podsim.eos.cli import Cli
