@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm.reaper import reap
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.ways import Way
 from tests.support.in_memory.controller import InProcess
 from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
-from tests.unit.slurm.test_settings import settings
+from tests.support.slurm_settings import settings
 
 MACHINES = [f"pod001-ipum{number}" for number in range(1, 17)]
 

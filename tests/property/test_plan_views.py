@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.markdown import markdown_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.page import page_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.wording import RISKS
+from tests.support.html_page import Page
 from tests.support.reviewed_pod import HOSTILE, plan, rack, step
-from tests.unit.review.test_page import Page
 
 RACK = rack()
 SIGNS = st.sampled_from([*"<>&\"'|\\`*_[]()#@\n\r-", "</pre>", "--", "]]>", HOSTILE, "\u2028", "é"])

@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm.note import note_fr
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.report import largest_block, report
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.slurm import Slurm
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller, NotDone
-from tests.unit.slurm.test_settings import settings
+from tests.support.slurm_settings import settings
 
 MACHINES = [f"m{number}" for number in range(1, 17)]
 ADDRESSES = {f"10.5.1.{number}": f"m{number}" for number in range(1, 17)}

@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, F
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.node import Node
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
-from tests.unit.slurm.test_settings import settings
+from tests.support.slurm_settings import settings
 
 RUN = "/run/ipu-pod/slurm"
 CERTIFICATES = {"ca.crt": "the CA\n", "tls.crt": "a certificate\n", "tls.key": "a key\n"}

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._slurm import program
 from ansible_collections.ipu.pod.plugins.module_utils._slurm.settings import Settings
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_setup.program import program as shipped
-from tests.unit.slurm.test_settings import settings
+from tests.support.slurm_settings import settings
 
 # A host of the tests has none.
 NO_SETTINGS = "/etc/ipu-pod/slurm.json is not there; run the role slurm, which writes it\n"
