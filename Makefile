@@ -69,7 +69,7 @@ format: setup ## Put the Python code into its one format
 
 .PHONY: generate
 generate: setup ## Write the files that are made from others, such as the READMEs of the roles
-	@for program in tests/tools/generate_*.py; do python "$$program"; done
+	@for program in tests/tools/generate_*.py; do PYTHONPATH=.venv/collections python "$$program"; done
 
 .PHONY: check
 check: setup ## Lint, types, unit and property tests: about two minutes
