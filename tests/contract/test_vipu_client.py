@@ -20,6 +20,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import COMPUTED
 from tests.support.checkout import PROGRAMS
 from tests.support.loopback import HOST, free_port, started
+from tests.support.simulated_controller import agent_processes
 
 AGENTS = [f"pod001-ipum{number}" for number in range(1, 5)]
 
@@ -28,21 +29,8 @@ Declared = dict[str, list[dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def agent_ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
-    ports = [free_port() for _ in AGENTS]
-    directory = tmp_path_factory.mktemp("agents")
-    agent = [f"{PROGRAMS}/podsim", "agent", "--metrics-port", "0"]
-    processes = [
-        started(
-            [*agent, "--listen", f"{HOST}:{port}", "--id", name, "--rnic", f"10.5.1.{index}"],
-            directory,
-            port,
-        )
-        for index, (name, port) in enumerate(zip(AGENTS, ports, strict=True), start=1)
-    ]
-    yield ports
-    for process in processes:
-        process.terminate()
-        process.wait(10)
+    with agent_processes(AGENTS, tmp_path_factory.mktemp("agents")) as ports:
+        yield ports
 
 
 class Installation:

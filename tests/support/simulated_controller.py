@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from podsim.vipu import agent, machine
 from tests.support.checkout import PROGRAMS
+from tests.support.loopback import HOST, free_port, started
 
 AGENT_PORT = 8080
 
@@ -30,12 +31,29 @@ def running_agents(addresses: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
+def agent_processes(names: Sequence[str], directory: Path) -> Iterator[list[int]]:
+    """The same as processes with one address, started in a directory; the ports that they have."""
+    ports = [free_port() for _ in names]
+    program = [f"{PROGRAMS}/podsim", "agent", "--metrics-port", "0"]
+    processes = [
+        started([*program, "--listen", f"{HOST}:{port}", "--id", name, "--rnic", f"10.5.1.{number}"], directory, port)
+        for number, (name, port) in enumerate(zip(names, ports, strict=True), 1)
+    ]
+    try:
+        yield ports
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait(10)
+
+
+@contextmanager
 def running_controller(directory: Path, user_port: int, admin_port: int, *options: str) -> Iterator[None]:
     """A controller that holds nothing yet, with its storage in a directory."""
     subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=directory, check=True, capture_output=True)
     ports = ["--user-port", str(user_port), "--admin-port", str(admin_port), "--metrics-port", "0"]
     server = subprocess.Popen(
-        [f"{PROGRAMS}/vipu-server", "--listen", "127.0.0.1", *ports, *options],
+        [f"{PROGRAMS}/vipu-server", "--listen", HOST, *ports, *options],
         cwd=directory,
         stdout=subprocess.PIPE,
         text=True,
