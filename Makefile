@@ -68,8 +68,8 @@ format: setup ## Put the Python code into its one format
 	@ruff format
 
 .PHONY: generate
-generate: setup ## Write what is made of the keys of pods.yml: tables of docs/inventory.md, docs/pods.schema.json
-	@PYTHONPATH=.venv/collections python tests/tools/generate.py
+generate: setup ## Write the files that are made from others, such as the READMEs of the roles
+	@for program in tests/tools/generate_*.py; do PYTHONPATH=.venv/collections python "$$program"; done
 
 .PHONY: check
 check: setup ## Lint, types, unit and property tests: about two minutes
@@ -98,10 +98,6 @@ types: setup ## mypy, strict
 unit: setup ## Unit and property tests
 	@python -m pytest --numprocesses 2 tests/unit tests/property
 
-.PHONY: picture
-picture: setup ## Draw which package imports which into docs/architecture.md
-	@python tests/tools/dependency_picture.py
-
 .PHONY: artefact
 artefact: setup ## Build the collection's artefact under build/artefact
 	@python tests/tools/artefact.py
@@ -117,11 +113,11 @@ sanity: artefact ## ansible-test sanity on the artefact
 	@python tests/tools/sanity.py
 
 .PHONY: contract
-contract: setup ## The clients against the simulator, independent clients against the simulator
+contract: setup ## Clients against the simulator; roles and playbooks that need no pod
 # Some of its tests need the images of the simulated machines; without root or podman they say so.
 	@[ "$$(id -u)" -ne 0 ] || ! command -v podman >/dev/null || { podsim image && podsim image inventories/sim_slurm/pods.yml; }
 # They wait more than they work: three at a time keep two processors busy.
-	@python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder tests/contract
+	@python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder tests/contract tests/roles_and_playbooks
 
 .PHONY: integration
 integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own

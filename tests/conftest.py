@@ -1,18 +1,44 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets the tests import `ansible_collections.ipu.pod` the way Ansible does."""
+"""Lets the tests import `ansible_collections.ipu.pod` the way Ansible does, and begins with those that take long."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
+import pytest
 from ansible.plugins.loader import init_plugin_loader
 from hypothesis import settings
 
-COLLECTIONS = Path(__file__).resolve().parents[1] / ".venv" / "collections"
+from tests.support.checkout import COLLECTIONS
 
 init_plugin_loader([str(COLLECTIONS)])
 
 # The machines that run the tests are shared and slow: time limits belong into tests/benchmark.
 settings.register_profile("ipu.pod", deadline=None)
 settings.load_profile("ipu.pod")
+
+# What takes long begins early, so that no worker is alone with it in the end. In the order of their time.
+LONG_ONES = (
+    "integration/slurm/",
+    "integration/vpods/",
+    "integration/pod64/",
+    "test_slurm_mapping.py",
+    "integration/two_servers/",
+    "integration/controller/",
+    "test_pod_services.py",
+    "test_server_roles.py",
+    "test_dedicated_playbooks.py",
+    "test_dead_machines.py",
+    "test_rnic_armed_change.py",
+    "test_ownership.py",
+    "test_dedicated_role.py",
+    "test_rnic_backends.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Longest first; what belongs together stays together."""
+
+    def place(item: pytest.Item) -> int:
+        return next((place for place, name in enumerate(LONG_ONES) if name in item.nodeid), len(LONG_ONES))
+
+    items.sort(key=place)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.simulated_pod import STATE
+from tests.support.simulated_pod import STATE
 
 RECAP = re.compile(r"\| (\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+) ")
 KINDS = ("switches", "controllers", "poplar_servers")

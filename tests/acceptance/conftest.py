@@ -22,11 +22,12 @@ from typing import Any
 import pytest
 import testinfra
 
-from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.processes import kill_with_all_below
-from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
+from tests.support.processes import kill_with_all_below
+from tests.support.simulated_pod import STATE, podsim
 
-INVENTORY = PROJECT / "inventories" / "sim_vms"
+INVENTORY = ROOT / "inventories" / "sim_vms"
 PLAYS = Path(__file__).parent / "plays"
 DATA_PLANE = "podsim.dataplane"
 # The ports of the switch that the servers' RNICs are cabled to.
@@ -45,7 +46,7 @@ class Play:
                 f"{PROGRAMS}/ansible-playbook",
                 *("-i", str(INVENTORY), str(PLAYS / f"{name}.yml"), "-e", json.dumps(variables)),
             ],
-            cwd=PROJECT,
+            cwd=ROOT,
             env={**os.environ, **JSON_OUTPUT},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 import tempfile
 import time
 import tracemalloc
@@ -23,12 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible.plugins.loader import init_plugin_loader
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of
@@ -38,8 +31,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import VPOD
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from tests.benchmark import fleet_files, fleet_looks
-from tests.benchmark.fleet_files import DEVICES, Things
+from tests.benchmark.fleet_files import DEVICES, Resources
 from tests.benchmark.fleet_looks import Looks
+from tests.benchmark.measuring import figure
 
 FEW, MANY = fleet_files.ALIKE, 240
 RACKS, REPEATED = 64, 8
@@ -121,14 +115,14 @@ def night(racks: int) -> Night:
     return Night(seconds, len(at_once), _wrong(later, planted))
 
 
-def fleet(racks: int, has_drift: bool) -> tuple[Looks, Things]:
+def fleet(racks: int, has_drift: bool) -> tuple[Looks, Resources]:
     """The looks at that many racks, and what has drifted there."""
     with tempfile.TemporaryDirectory() as folder:
         planted = fleet_files.write(Path(folder), racks, has_drift)
         return fleet_looks.looks_at(Path(folder)), planted
 
 
-def _wrong(steps: Steps, planted: Things) -> int:
+def _wrong(steps: Steps, planted: Resources) -> int:
     """How many steps are too many or missing."""
     things = [(step["device"], step["kind"], step["name"]) for step in steps]
     return len(set(things) ^ planted) + len(things) - len(set(things))
@@ -158,11 +152,6 @@ def deciding(racks: int, times: int) -> Deciding:
     allocated = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return Deciding(statistics.median(seconds), allocated)
-
-
-def figure(name: str, value: float, bound: float) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be."""
-    return {"name": name, "value": value, "bound": bound, "holds": value <= bound}
 
 
 def figures() -> list[dict[str, Any]]:

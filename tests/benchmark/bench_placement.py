@@ -8,22 +8,14 @@ So does the time in which such a pods.yml is checked, which is no part of placin
 from __future__ import annotations
 
 import json
-import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-from ansible.plugins.loader import init_plugin_loader
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from tests.benchmark.measuring import figure
 
 VPODS, PODS = 1000, 256
 # Over and over; a thousand of them need 16000 of the 16384 IPUs.
@@ -91,11 +83,6 @@ def seconds(declaration: Declaration, there: Placement) -> tuple[float, Placemen
         placement = place(declaration, {HOST: there})
         times.append(time.process_time() - start)
     return min(times), placement
-
-
-def figure(name: str, value: float, bound: float) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be."""
-    return {"name": name, "value": value, "bound": bound, "holds": value <= bound}
 
 
 def figures() -> list[dict[str, Any]]:

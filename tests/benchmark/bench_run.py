@@ -17,11 +17,8 @@ import contextlib
 import copy
 import json
 import os
-import shutil
 import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -32,15 +29,14 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
+from tests.benchmark.measuring import SimulatedPod, can_have_pods, figure, run
+from tests.support.checkout import PROGRAMS, ROOT
+
 POD64, POD128 = ROOT / "inventories" / "sim_pod64", ROOT / "inventories" / "sim_pod128"
 DEVICES = "switches:poplar_servers:vipu_controllers"
 ROUNDS, FRESH = 5, 2
 # With version 2 each control group counts processor time; with version 1 those of one hierarchy do.
 CGROUPS = next((path for path in [Path("/sys/fs/cgroup/cpuacct")] if path.exists()), Path("/sys/fs/cgroup"))
-CONTROLLERS_LOG = "/run/vipu-requests.log"
-UNIT = "vipu-server.service"
 # An uplink that pods.yml says nothing else of.
 SPARE_PORT = "Et8/1"
 # What a run says that had nothing to do.
@@ -88,14 +84,14 @@ class ControlGroup:
         return [int(line) for line in (self._folder / "cgroup.procs").read_text().split()]
 
 
-class Site:
+class Site(SimulatedPod):
     """A running simulated site, and runs of Ansible on it."""
 
     def __init__(self, folder: Path, floor: Path) -> None:
-        self._folder, self._inventory, self._state = folder, folder / "inventory", folder / "podsim"
+        super().__init__(folder)
+        self._folder = folder
         self._declared: dict[str, Any] = yaml.safe_load((floor / "pods.yml").read_text())
-        self._inventory.mkdir()
-        (self._inventory / "group_vars").symlink_to(floor / "group_vars")
+        (self.inventory / "group_vars").symlink_to(floor / "group_vars")
         self.declare()
 
     def declare(self, description: str = "") -> None:
@@ -105,12 +101,7 @@ class Site:
             next(iter(declared["pods"].values()))["tor"].setdefault("ports", {})[SPARE_PORT] = {
                 "description": description
             }
-        (self._inventory / "pods.yml").write_text(yaml.safe_dump(declared, sort_keys=False))
-
-    def podsim(self, command: str) -> None:
-        """Start the pods, or remove them."""
-        more = [str(self._inventory / "pods.yml")] if command == "up" else []
-        _run([f"{PROGRAMS}/podsim", command, *more, "--state", str(self._state)], {})
+        self.pods_file.write_text(yaml.safe_dump(declared, sort_keys=False))
 
     def ping(self) -> Cost:
         """The least that Ansible can do with all devices."""
@@ -129,14 +120,14 @@ class Site:
         return self._cost(None, "ansible-playbook", f"{ROOT}/playbooks/{playbook}.yml")
 
     def _cost(self, changes: bool | None, program: str, *words: str) -> Cost:
-        variables = {"podsim_state": str(self._state)}
+        variables = {"podsim_state": str(self.state)}
         variables |= {f"{name}_directory": str(self._folder / name) for name in ("plan", "drift")}
         with tempfile.TemporaryDirectory(dir=self._folder) as home, ControlGroup() as group:
-            command = [f"{PROGRAMS}/{program}", "-i", str(self._inventory), *words, "-e", json.dumps(variables)]
+            command = [f"{PROGRAMS}/{program}", "-i", str(self.inventory), *words, "-e", json.dumps(variables)]
             # Connections are kept there.
             environment = {"ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg", "ANSIBLE_HOME": home}
             start = time.monotonic()
-            said = _run(group.command(*command), environment)
+            said = run(*group.command(*command), **environment)
             cost = Cost(time.monotonic() - start, group.seconds())
         if changes is not None and (NOTHING in said) == changes:
             raise RuntimeError(f"site.yml did not do what it was to do:\n{said}")
@@ -145,16 +136,9 @@ class Site:
     def count(self) -> None:
         """Have sshd and the controllers note what they are asked; otherwise they are as the roles left them."""
         for name in self.machines:
-            self._on(name, "echo LogLevel VERBOSE >/etc/ssh/sshd_config.d/bench.conf && systemctl reload ssh")
+            self.inside(name, "echo LogLevel VERBOSE >/etc/ssh/sshd_config.d/bench.conf && systemctl reload ssh")
         for name in self._declared["controllers"]:
-            command = self._on(name, f"sed -n s/^ExecStart=//p /etc/systemd/system/{UNIT}").strip()
-            folder = f"/run/systemd/system/{UNIT}.d"
-            drop_in = f"[Service]\nExecStart=\nExecStart={command} --request-log {CONTROLLERS_LOG}\n"
-            self._on(
-                name,
-                f"mkdir -p {folder} && printf '%s' '{drop_in}' >{folder}/log.conf"
-                f" && touch {CONTROLLERS_LOG} && systemctl daemon-reload && systemctl restart {UNIT}",
-            )
+            self.count_requests_of(name)
 
     @property
     def machines(self) -> list[str]:
@@ -165,26 +149,14 @@ class Site:
         """How much each device has been asked so far."""
         asked: Counter[str] = Counter()
         for name in self._declared["sim"]["switches"]:
-            asked[name] = len((self._state / "switches" / name / "requests.log").read_text().splitlines())
+            asked[name] = self.requests_to_switch(name)
         for name in self.machines:
             asked[name] = int(
-                self._on(name, "journalctl --quiet --no-pager -o cat | grep -c 'Starting session' || true")
+                self.inside(name, "journalctl --quiet --no-pager -o cat | grep -c 'Starting session' || true")
             )
         for name in self._declared["controllers"]:
-            asked[name] += int(self._on(name, f"wc -l <{CONTROLLERS_LOG}"))
+            asked[name] += self.requests_to_controller(name)
         return asked
-
-    @staticmethod
-    def _on(machine: str, command: str) -> str:
-        return _run(["podman", "exec", f"podsim-{machine}", "sh", "-c", command], {})
-
-
-def _run(command: Sequence[str], environment: dict[str, str]) -> str:
-    variables = {**os.environ, **environment}
-    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)[:300]} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 @contextlib.contextmanager
@@ -192,11 +164,8 @@ def running(floor: Path) -> Iterator[Site]:
     """The simulated pods of an inventory, without anything configured."""
     with tempfile.TemporaryDirectory() as folder:
         site = Site(Path(folder), floor)
-        site.podsim("up")
-        try:
+        with site.running():
             yield site
-        finally:
-            site.podsim("down")
 
 
 def more_asked(site: Site, run: Callable[[], object]) -> Counter[str]:
@@ -209,11 +178,6 @@ def more_asked(site: Site, run: Callable[[], object]) -> Counter[str]:
 def beyond(asked: Counter[str], looks: Counter[str], devices: Sequence[str]) -> int:
     """How much these devices have been asked beyond so many looks, or less."""
     return sum(abs(asked[name] - looks[name]) for name in devices)
-
-
-def figure(name: str, value: float, bound: float) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be."""
-    return {"name": f"run.{name}", "value": value, "bound": bound, "holds": value <= bound}
 
 
 def _wall(costs: Sequence[Cost], others: Sequence[Cost]) -> float:
@@ -254,13 +218,13 @@ def _one_rack() -> list[dict[str, Any]]:
         look = more_asked(site, site.look)
         asked = more_asked(site, lambda: site.site(changes=False))
     return [
-        figure("quiet_wall_over_ping", _wall(quiet, pings), 5),
-        figure("quiet_processor_over_ping", _processor(quiet, pings), 4),
-        figure("quiet_requests_beyond_look", beyond(asked, look, list(look)), 0),
-        figure("one_port_wall_over_ping", _wall(*_columns(changes)), 10),
-        figure("fresh_wall_over_ping", _wall(*_columns(fresh)), 18),
-        figure("plan_wall_over_quiet_site", _wall(plans, quiet), 1.2),
-        figure("drift_wall_over_quiet_site", _wall(drifts, quiet), 1.2),
+        figure("run.quiet_wall_over_ping", _wall(quiet, pings), 5),
+        figure("run.quiet_processor_over_ping", _processor(quiet, pings), 4),
+        figure("run.quiet_requests_beyond_look", beyond(asked, look, list(look)), 0),
+        figure("run.one_port_wall_over_ping", _wall(*_columns(changes)), 10),
+        figure("run.fresh_wall_over_ping", _wall(*_columns(fresh)), 18),
+        figure("run.plan_wall_over_quiet_site", _wall(plans, quiet), 1.2),
+        figure("run.drift_wall_over_quiet_site", _wall(drifts, quiet), 1.2),
     ]
 
 
@@ -276,15 +240,14 @@ def _two_racks() -> list[dict[str, Any]]:
         asked = more_asked(site, lambda: site.site(changes=True))
     others = [name for name in look if name.startswith("pod002")]
     return [
-        figure("two_racks_quiet_wall_over_ping", _wall(quiet, pings), 5),
-        figure("other_rack_requests_beyond_looks", beyond(asked, look + look, others), 0),
+        figure("run.two_racks_quiet_wall_over_ping", _wall(quiet, pings), 5),
+        figure("run.other_rack_requests_beyond_looks", beyond(asked, look + look, others), 0),
     ]
 
 
 def figures() -> list[dict[str, Any]]:
     """All figures of this file; none where there can be no simulated pod."""
-    if os.geteuid() != 0 or shutil.which("podman") is None:
-        print("bench_run: skipped, the simulated pod needs root and podman; run: make prerequisites")
+    if not can_have_pods("bench_run"):
         return []
     if not os.access(CGROUPS, os.W_OK):
         print(f"bench_run: skipped, it counts processor time by control groups, and {CGROUPS} is read-only here")

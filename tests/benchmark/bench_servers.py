@@ -22,7 +22,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -32,11 +31,10 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
 from podsim.floor.image import NAME
-from tests.contract.container_server import PROGRAMS, ContainerServer, begin_play, end_of, podman_in
+from tests.benchmark.measuring import figure
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.container_server import ContainerServer, begin_play, end_of, podman_in
 
 PLAYBOOK = ROOT / "playbooks" / "poplar_servers.yml"
 THEIRS = Path(__file__).parent / "single_settings"
@@ -216,11 +214,6 @@ def rows(count: int) -> Iterator[list[Row]]:
 def wrong(run: list[list[str]]) -> int:
     """How many programs ran more than once, or not at all, on all servers."""
     return sum(len(one) - len(set(one)) + len(set(ASKED) - set(one)) for one in run)
-
-
-def figure(name: str, value: float, bound: float, at_least: bool = False) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be, or the least."""
-    return {"name": name, "value": value, "bound": bound, "holds": value >= bound if at_least else value <= bound}
 
 
 def figures() -> list[dict[str, Any]]:

@@ -11,11 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -25,12 +21,11 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
+from tests.benchmark.measuring import SimulatedPod, can_have_pods, figure
+from tests.support.checkout import ROOT
+
 FLOOR = ROOT / "inventories" / "sim_slurm"
 CONTROLLER = "ctrl001"
-UNIT = "vipu-server.service"
-LOG = "/run/vipu-requests.log"
 MANY, TIMES = 50, 5
 SERVERS = [f"pod001-poplar{number}" for number in range(1, 5)]
 
@@ -61,15 +56,14 @@ WAYS = {
 }
 
 
-class Pod:
+class Pod(SimulatedPod):
     """The running pod with Slurm."""
 
     def __init__(self, folder: Path) -> None:
-        self._inventory, self._state = folder / "inventory", folder / "podsim"
-        self._inventory.mkdir()
+        super().__init__(folder)
         for path in FLOOR.iterdir():
             if path.name != "pods.yml":
-                (self._inventory / path.name).symlink_to(path)
+                (self.inventory / path.name).symlink_to(path)
         self._declared = yaml.safe_load((FLOOR / "pods.yml").read_text())
         self._declared["sim"]["floor"] = str((FLOOR / self._declared["sim"]["floor"]).resolve())
 
@@ -79,34 +73,7 @@ class Pod:
         for key in ("partitions", "allocation", "ipu_machines"):
             vpod.pop(key, None)
         vpod.update(way.vpod)
-        (self._inventory / "pods.yml").write_text(yaml.safe_dump(self._declared))
-
-    def podsim(self, command: str, *arguments: str) -> None:
-        """Run a command of the simulated pod."""
-        _run(f"{PROGRAMS}/podsim", command, *arguments, "--state", str(self._state))
-
-    @property
-    def pods_file(self) -> str:
-        """The declaration."""
-        return str(self._inventory / "pods.yml")
-
-    def play(self, playbook: str, **variables: Any) -> None:
-        """Run a playbook."""
-        words = json.dumps({"podsim_state": str(self._state), **variables})
-        _run(f"{PROGRAMS}/ansible-playbook", "-i", str(self._inventory), f"playbooks/{playbook}.yml", "-e", words)
-
-    def count_requests(self) -> None:
-        """Have the V-IPU controller note what it is asked; otherwise it is as the role left it."""
-        command = self.inside(f"sed -n s/^ExecStart=//p /etc/systemd/system/{UNIT}").strip()
-        drop_in = f"[Service]\nExecStart=\nExecStart={command} --request-log {LOG}\n"
-        self.inside(
-            f"mkdir -p /run/systemd/system/{UNIT}.d && printf '%s' '{drop_in}' >/run/systemd/system/{UNIT}.d/log.conf"
-            f" && touch {LOG} && systemctl daemon-reload && systemctl restart {UNIT}"
-        )
-
-    def requests(self) -> int:
-        """How many it has had."""
-        return int(self.inside(f"wc -l <{LOG}"))
+        self.pods_file.write_text(yaml.safe_dump(self._declared))
 
     def one(self, options: str) -> float:
         """How long a job that does nothing takes, in seconds; the median of a few."""
@@ -121,14 +88,9 @@ class Pod:
 
     def _seconds(self, command: str) -> float:
         began = time.monotonic()
-        self.inside(command)
-        self.inside('while [ -n "$(squeue -h -a)" ]; do sleep 0.1; done')
+        self.inside(CONTROLLER, command)
+        self.inside(CONTROLLER, 'while [ -n "$(squeue -h -a)" ]; do sleep 0.1; done')
         return time.monotonic() - began
-
-    @staticmethod
-    def inside(command: str) -> str:
-        """What a command prints on the controller's host."""
-        return _run("podman", "exec", "--workdir", "/tmp", f"podsim-{CONTROLLER}", "sh", "-c", command)
 
 
 @contextlib.contextmanager
@@ -137,32 +99,16 @@ def running_pod() -> Iterator[Pod]:
     with tempfile.TemporaryDirectory() as folder:
         pod = Pod(Path(folder))
         pod.declare(WAYS["dynamic"])
-        pod.podsim("up", pod.pods_file)
-        try:
+        with pod.running():
             pod.play("site")
-            pod.count_requests()
+            pod.count_requests_of(CONTROLLER)
             pod.play("slurm")
             yield pod
-        finally:
-            pod.podsim("down")
-
-
-def _run(*command: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command[:4])} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def figure(name: str, value: float, bound: float) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be."""
-    return {"name": name, "value": value, "bound": bound, "holds": value <= bound}
 
 
 def figures() -> list[dict[str, Any]]:
     """All figures of this file; none where there can be no simulated pod."""
-    if os.geteuid() != 0 or shutil.which("podman") is None:
-        print("bench_slurm: skipped, the simulated pod needs root and podman; run: make prerequisites")
+    if not can_have_pods("bench_slurm"):
         return []
     found = []
     with running_pod() as pod:
@@ -174,12 +120,11 @@ def figures() -> list[dict[str, Any]]:
                 pod.play("slurm_layout", slurm_way=name)
             first = pod.one(way.asks) / one[way.without]
             found.append(figure(f"slurm {name}: 1 job over 1 without IPUs", first, way.one))
-            asked = pod.requests()
+            asked = pod.requests_to_controller(CONTROLLER)
             all_of_them = pod.many(way.asks) / many[way.without]
             found.append(figure(f"slurm {name}: {MANY} over {MANY} without IPUs", all_of_them, way.many))
-            found.append(
-                figure(f"slurm {name}: V-IPU requests of a job", (pod.requests() - asked) / MANY, way.requests)
-            )
+            requests = (pod.requests_to_controller(CONTROLLER) - asked) / MANY
+            found.append(figure(f"slurm {name}: V-IPU requests of a job", requests, way.requests))
     return found
 
 

@@ -23,16 +23,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
-from ansible.plugins.loader import init_plugin_loader
-
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
-USER, PASSWORD = "admin", "podsim"
-
-init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
+from tests.benchmark.measuring import figure
+from tests.support.checkout import PROGRAMS, ROOT
 
+USER, PASSWORD = "admin", "podsim"
 TENANT, STORAGE = 101, 300
 MACHINES, SERVERS, UPLINKS = range(9, 25), range(25, 33), range(1, 5)
 MTU = 9214
@@ -183,11 +179,6 @@ def _port_of(process: subprocess.Popen[str]) -> int:
     port = urlsplit(process.stdout.readline().split()[-1]).port
     assert port
     return port
-
-
-def figure(name: str, value: float, bound: float, at_least: bool = False) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be, or the least."""
-    return {"name": name, "value": value, "bound": bound, "holds": value >= bound if at_least else value <= bound}
 
 
 def figures() -> list[dict[str, Any]]:

@@ -25,22 +25,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible.plugins.loader import init_plugin_loader
-
-from podsim.vipu import agent, cli, machine
-
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
-
-sys.path.insert(0, str(ROOT))
-
-init_plugin_loader([str(ROOT / ".venv" / "collections")])
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import converge, one_by_one
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
-from tests.loopback import HOST, free_port
+from podsim.vipu import agent, cli, machine
+from tests.benchmark.measuring import figure
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.loopback import HOST, free_port
+from tests.support.simulated_controller import running_controller
 
 # The vendor's vipu-admin is a compiled program that starts in milliseconds; the simulated one is a Python program that
 # does not. So that the figures are not about that, both sides call this: it hands its arguments to a running process.
@@ -210,19 +204,9 @@ def floor() -> Iterator[Floor]:
         program = directory / "vipu-admin"
         program.write_text(QUICK_PROGRAM.format(python=sys.executable, host=HOST, port=programs.server_address[1]))
         program.chmod(0o755)
-        subprocess.run([f"{PROGRAMS}/vipu-server", "--init"], cwd=directory, check=True, capture_output=True)
-        ports = ["--user-port", str(user_port), "--admin-port", str(admin_port), "--metrics-port", "0"]
         quick = ["--creation-time", "0", "--removal-time", "0", "--poll-interval", "0.02"]
-        controller = subprocess.Popen(
-            [f"{PROGRAMS}/vipu-server", "--listen", HOST, *ports, *quick, "--request-log", "requests.jsonl"],
-            cwd=directory,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        stack.callback(controller.wait)
-        stack.callback(controller.terminate)
-        assert controller.stdout is not None
-        controller.stdout.readline()
+        log = ["--request-log", "requests.jsonl"]
+        stack.enter_context(running_controller(directory, user_port, admin_port, *quick, *log))
         yield Floor(directory, admin_port, agent_ports)
 
 
@@ -291,11 +275,6 @@ def unlike(asked: list[str], wanted: list[str]) -> int:
     """How many requests are too many, or missing."""
     too_many, missing = Counter(asked) - Counter(wanted), Counter(wanted) - Counter(asked)
     return sum(too_many.values()) + sum(missing.values())
-
-
-def figure(name: str, value: float, bound: float, at_least: bool = False) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be, or the least."""
-    return {"name": name, "value": value, "bound": bound, "holds": value >= bound if at_least else value <= bound}
 
 
 def figures() -> list[dict[str, Any]]:

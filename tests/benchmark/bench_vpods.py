@@ -11,11 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import resource
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,12 +20,11 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(sys.executable).parent
+from tests.benchmark.measuring import SimulatedPod, can_have_pods, figure
+from tests.support.checkout import ROOT
+
 FLOOR = ROOT / "inventories" / "sim_pod64"
 SWITCH, CONTROLLER = "pod001-tor", "ctrl001"
-UNIT = "vipu-server.service"
-CONTROLLERS_LOG = "/run/vipu-requests.log"
 FEW, MANY = 1, 15
 # What does not grow gives 1. The rest is for the noise of a shared machine.
 CONSTANT = 1.25
@@ -44,19 +39,13 @@ class Cost:
     controller_requests: int
 
 
-class Tenants:
+class Tenants(SimulatedPod):
     """The running pod and the tenants that are declared on it; the n-th has the VLAN 200 + n."""
 
     def __init__(self, folder: Path) -> None:
-        self._inventory, self._state = folder / "inventory", folder / "podsim"
+        super().__init__(folder)
         self._vpods: dict[str, Any] = {}
-        self._inventory.mkdir()
-        (self._inventory / "group_vars").symlink_to(FLOOR / "group_vars")
-
-    @property
-    def pods_file(self) -> Path:
-        """The declaration."""
-        return self._inventory / "pods.yml"
+        (self.inventory / "group_vars").symlink_to(FLOOR / "group_vars")
 
     def declare(self, number: int, *servers: str) -> str:
         """One tenant more; their name."""
@@ -68,42 +57,23 @@ class Tenants:
         self.pods_file.write_text(yaml.safe_dump({**declared, "vpods": self._vpods}))
         return name
 
-    def podsim(self, command: str, *arguments: str) -> None:
-        """Run a command of the simulated pod."""
-        _run(f"{PROGRAMS}/podsim", command, *arguments, "--state", str(self._state))
-
-    def play(self, playbook: str, *only: str) -> None:
-        """Run a playbook for all vPODs, or for some."""
-        words = json.dumps({"podsim_state": str(self._state), **({"vpods_only": only} if only else {})})
-        _run(f"{PROGRAMS}/ansible-playbook", "-i", str(self._inventory), f"playbooks/{playbook}.yml", "-e", words)
+    def make(self, *only: str) -> None:
+        """Run vpods.yml for some vPODs."""
+        self.play("vpods", vpods_only=only)
 
     def cost(self, name: str) -> Cost:
         """What making one of them costs."""
         before, started = self._asked(), _processor_seconds()
-        self.play("vpods", name)
+        self.make(name)
         seconds, after = _processor_seconds() - started, self._asked()
         cost = Cost(seconds, after[0] - before[0], after[1] - before[1])
         if not (cost.switch_requests and cost.controller_requests):
             raise RuntimeError(f"{name}: the switch or the controller was not asked anything: {cost}")
         return cost
 
-    def count_the_controllers_requests(self) -> None:
-        """Have the controller note what it is asked; otherwise it is as the role left it."""
-        command = self._on_controller(f"sed -n s/^ExecStart=//p /etc/systemd/system/{UNIT}").strip()
-        drop_in = f"[Service]\nExecStart=\nExecStart={command} --request-log {CONTROLLERS_LOG}\n"
-        self._on_controller(
-            f"mkdir -p /run/systemd/system/{UNIT}.d && printf '%s' '{drop_in}' >/run/systemd/system/{UNIT}.d/log.conf"
-            f" && touch {CONTROLLERS_LOG} && systemctl daemon-reload && systemctl restart {UNIT}"
-        )
-
     def _asked(self) -> tuple[int, int]:
         """How many requests the switch and the controller have had."""
-        switch = (self._state / "switches" / SWITCH / "requests.log").read_text().splitlines()
-        return len(switch), int(self._on_controller(f"wc -l <{CONTROLLERS_LOG}"))
-
-    @staticmethod
-    def _on_controller(command: str) -> str:
-        return _run("podman", "exec", f"podsim-{CONTROLLER}", "sh", "-c", command)
+        return self.requests_to_switch(SWITCH), self.requests_to_controller(CONTROLLER)
 
 
 @contextlib.contextmanager
@@ -112,20 +82,10 @@ def running_pod() -> Iterator[Tenants]:
     with tempfile.TemporaryDirectory() as folder:
         tenants = Tenants(Path(folder))
         tenants.declare(1)
-        tenants.podsim("up", str(tenants.pods_file))
-        try:
+        with tenants.running():
             tenants.play("site")
-            tenants.count_the_controllers_requests()
+            tenants.count_requests_of(CONTROLLER)
             yield tenants
-        finally:
-            tenants.podsim("down")
-
-
-def _run(*command: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command[:4])} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def _processor_seconds() -> float:
@@ -133,20 +93,14 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def figure(name: str, value: float, bound: float) -> dict[str, Any]:
-    """One figure; the bound is the most that it may be."""
-    return {"name": name, "value": value, "bound": bound, "holds": value <= bound}
-
-
 def figures() -> list[dict[str, Any]]:
     """All figures of this file; none where there can be no simulated pod."""
-    if os.geteuid() != 0 or shutil.which("podman") is None:
-        print("bench_vpods: skipped, the simulated pod needs root and podman; run: make prerequisites")
+    if not can_have_pods("bench_vpods"):
         return []
     with running_pod() as tenants:
         few = tenants.cost(tenants.declare(FEW + 1, "pod001-poplar1"))
         between = [tenants.declare(number) for number in range(FEW + 2, MANY + 1)]
-        tenants.play("vpods", *between)
+        tenants.make(*between)
         many = tenants.cost(tenants.declare(MANY + 1, "pod001-poplar2"))
     more_of_the_switch = many.switch_requests - few.switch_requests
     more_of_the_controller = many.controller_requests - few.controller_requests

@@ -38,7 +38,7 @@ ROCE = {
 }
 
 # Device, kind and name of what differs in a drifted rack.
-Things = set[tuple[str, str, str]]
+Resources = set[tuple[str, str, str]]
 
 
 def pod_name(number: int) -> str:
@@ -56,9 +56,9 @@ def declared(racks: int) -> dict[str, Any]:
     }
 
 
-def write(directory: Path, racks: int, has_drift: bool) -> Things:
+def write(directory: Path, racks: int, has_drift: bool) -> Resources:
     """Write the files of all devices; returns what differs from a fleet without drift."""
-    drifted: Things = set()
+    drifted: Resources = set()
     held: dict[str, dict[str, Any]] = {kinds: {} for kinds in ("agents", "clusters", "allocations", "partitions")}
     held["users"] = {"admin": {"allocations": [], "admin": True}}
     for number in range(1, racks + 1):

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +26,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Obser
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import NICS_ALONE
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
-    Directory,
-    File,
-    Made,
-    Resource,
-    Unit,
-)
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
 from tests.benchmark.fleet_files import CONTROLLER
+from tests.support.controller_looks import on_a_host
 
 ROLES = Path(__file__).resolve().parents[2] / "roles"
 TOOLS = Ofed()
@@ -48,7 +41,6 @@ OF_CONTROLLER = {
     "vipu_controller_storage": "/var/lib/vipu/vipu-server.json",
     "vipu_controller_backup_directory": "/var/lib/vipu/backups",
 }
-ROOTS = {"owner": "root", "group": "root", "modified": 0}
 
 Told = Mapping[str, Any]
 Look = dict[str, Any]
@@ -112,7 +104,7 @@ def _server(name: str, told: Told) -> Look:
         "use": {"in_use": [], "unknown": []},
         "ipuof": {ipuof.FILE: {}, ipuof.FOREIGN: {}},
         "leases": {"text": ""},
-        "things": things_of([]),
+        "things": on_a_host([], []),
     }
     return _look(name, {**_defaults("poplar_server", "vpod"), **NICS_ALONE}, **plain(parts))
 
@@ -133,7 +125,7 @@ def _controller(held: Told) -> Look:
     settings = {**_defaults("vipu_controller", "vpod"), **OF_CONTROLLER}
     answer = {"storage": True, "secure": False, "admin_port": 8091, "release": "1.18.0", "allocates_by_agents": True}
     controllers = {"": {**answer, **held, "ipuof_configurations": {}, "ipuof_unread": {}}}
-    things = things_of(vipu_controller_resources(settings), PROGRAM)
+    things = on_a_host(vipu_controller_resources(settings), [PROGRAM])
     return _look(CONTROLLER, settings, **plain({"controllers": controllers, "things": things}))
 
 
@@ -142,23 +134,3 @@ def _defaults(*roles: str) -> dict[str, Any]:
     for role in roles:
         found |= yaml.safe_load((ROLES / role / "defaults" / "main.yml").read_text())
     return found
-
-
-def things_of(things: Iterable[Resource], *more: str) -> dict[str, Any]:
-    """The part "things" of a host where these have been written, and files beside them."""
-    paths = {path: {"kind": "file", "mode": "0755", "sha256": "", **ROOTS} for path in more}
-    texts, units = {}, {}
-    for thing in things:
-        match thing:
-            case File(content=str(content)):
-                texts[thing.path] = content
-                digest = sha256(content.encode()).hexdigest()
-                paths[thing.path] = {"kind": "file", "mode": thing.mode, "sha256": digest, **ROOTS}
-            case Directory():
-                paths[thing.path] = {"kind": "directory", "mode": thing.mode, **ROOTS}
-            case Made():
-                paths[thing.creates] = {"kind": "file", "mode": "0600", "sha256": "", **ROOTS}
-            case Unit():
-                units[thing.name] = {"there": True, "active": "active", "enabled": True, "started_at": 1}
-    found = {"paths": paths, "texts": texts, "units": units}
-    return {**found, "packages": {}, "kernel_parameters": {}, "secrets": {}}

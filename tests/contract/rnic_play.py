@@ -7,7 +7,7 @@ from __future__ import annotations
 import subprocess
 from typing import Any
 
-from tests.contract.container_server import ContainerServer, begin_play, end_of
+from tests.support.container_server import ContainerServer, begin_play, end_of
 
 STATE = "/var/lib/ipu-pod/rnic-network"
 CONFIRM_WITHIN = 20

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
+from tests.support.checkout import COLLECTIONS
 
 MISSING = [name for name in ("dnsmasq", "ip") if shutil.which(name) is None] + (["root"] if os.geteuid() else [])
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the DHCP probe's test needs {', '.join(MISSING)}")
 
-COLLECTIONS = Path(__file__).resolve().parents[2] / ".venv" / "collections"
 KNOWN = "0c:42:a1:00:01:01"
 PROBE = """
 import json, sys

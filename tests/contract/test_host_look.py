@@ -16,8 +16,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks impo
     roce_server_from,
     uses_from,
 )
-from tests.contract.container_server import ContainerServer, begin_play, end_of
-from tests.contract.controller_host import MACHINES, controller_host
+from tests.support.container_server import ContainerServer, begin_play, end_of
+from tests.support.controller_host import MACHINES, controller_host
 
 PARTS = ["links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases"]
 MACHINE = "p-ipum1"

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import pytest
 
 from podsim.floor.image import NAME
-from tests.contract.container_server import ContainerServer, podman_in, skip_without_podman
 from tests.contract.rnic_play import STATE, begin_change, cut_off, result_of, traces
-from tests.processes import kill_with_all_below
+from tests.support.container_server import ContainerServer, podman_in, skip_without_podman
+from tests.support.processes import kill_with_all_below
 
 FILE = "/etc/systemd/network/50-ipu-rnic0.network"
 OLD, NEW = (9000, ["10.5.1.101"]), (4200, ["10.5.1.102"])

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import pytest
 
 from podsim.floor.errors import FloorError
-from tests.contract.container_server import ContainerServer, image_with, podman_in, skip_without_podman
 from tests.contract.rnic_play import CONFIRM_WITHIN, begin_change, cut_off, result_of, traces
+from tests.support.container_server import ContainerServer, image_with, podman_in, skip_without_podman
 
 OLD = (9000, ["10.5.1.101"])
 HEADER = "# Written by ipu.pod.rnic_network, which overwrites what is changed here by hand.\n"

@@ -16,9 +16,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.hooks impor
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.program import way_of
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.reaper import reap
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.ways import Way
-from tests.contract.in_process_controller import InProcess
-from tests.unit.slurm_program.fake_slurm import NODES, FakeJob, FakeSlurm
-from tests.unit.slurm_program.test_settings import settings
+from tests.support.in_memory.controller import InProcess
+from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
+from tests.support.slurm_settings import settings
 
 MACHINES = [f"pod001-ipum{number}" for number in range(1, 17)]
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
-from tests.loopback import free_port
-
-from .tor_playbooks import Tor, running_tor
+from tests.support.loopback import free_port
+from tests.support.simulated_tor import Tor, running_tor
 
 MAC = {"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1"}
 DECLARED: dict[str, Any] = {

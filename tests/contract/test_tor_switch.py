@@ -4,17 +4,13 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import subprocess
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -26,9 +22,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import decla
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import Pending
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import CommandRefused, commit_with_timer
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
+from tests.support.checkout import PROGRAMS
+from tests.support.eapi import run_commands
+from tests.support.processes import wait_until
 
-PODSIM = Path(sys.executable).parent / "podsim"
-SECRET = base64.b64encode(b"admin:s3cret").decode()
+PODSIM = PROGRAMS / "podsim"
 session_numbers = itertools.count(1)
 
 MACHINES = [
@@ -67,11 +65,8 @@ class Running:
             raise DeviceError("the connection is gone")
         self.cut = self.cut_after_commit and any("commit timer" in line for line in commands)
         self.requests += 1
-        parameters = {"version": 1, "format": output, "cmds": ["enable", *commands]}
-        body = json.dumps({"jsonrpc": "2.0", "id": "1", "method": "runCmds", "params": parameters}).encode()
         try:
-            with urlopen(Request(self.url, body, {"Authorization": f"Basic {SECRET}"}), timeout=10) as response:
-                answer = json.load(response)
+            answer = run_commands(self.url, ["enable", *commands], "admin", "s3cret", format=output)
         except OSError as error:
             raise DeviceError(str(error)) from error
         if "error" in answer:
@@ -89,13 +84,6 @@ class Running:
     @property
     def running(self) -> str:
         return self.send(["show running-config"], "text")[0]
-
-
-def until(holds: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -131,7 +119,7 @@ def test_a_lost_control_node_leaves_the_switch_as_it_was(switch: Running) -> Non
     switch.cut_after_commit = switch.cut = False
     assert "the switch undoes it by itself within 10 s" in outcome.result()["failed_step"]["error"]
     assert "vlan 777" in switch.running
-    until(lambda: "vlan 777" not in switch.running)
+    wait_until(lambda: "vlan 777" not in switch.running)
     assert switch.running == before
     assert switch.change(vlans=[{"vlan_id": 777, "name": "found"}]).failure is None
 
@@ -153,7 +141,7 @@ def test_a_change_that_cuts_the_way_to_the_switch_is_noticed_and_undone(switch: 
         except DeviceError:
             return False
 
-    until(is_back)
+    wait_until(is_back)
 
 
 def test_a_timer_of_somebody_else_is_respected(switch: Running) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
-from tests.loopback import free_port
-
-from .tor_playbooks import Tor, running_tor
+from tests.support.loopback import free_port
+from tests.support.simulated_tor import Tor, running_tor
 
 VLANS = [{"vlan_id": 101, "name": "vpod-alice"}]
 PORTS = [

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controlle
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
-from tests.loopback import HOST, free_port, started
+from tests.support.checkout import PROGRAMS
+from tests.support.loopback import HOST, free_port, started
+from tests.support.simulated_controller import agent_processes
 
-PROGRAMS = Path(sys.executable).parent
 AGENTS = [f"pod001-ipum{number}" for number in range(1, 5)]
 
 Declared = dict[str, list[dict[str, Any]]]
@@ -29,21 +29,8 @@ Declared = dict[str, list[dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def agent_ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
-    ports = [free_port() for _ in AGENTS]
-    directory = tmp_path_factory.mktemp("agents")
-    agent = [f"{PROGRAMS}/podsim", "agent", "--metrics-port", "0"]
-    processes = [
-        started(
-            [*agent, "--listen", f"{HOST}:{port}", "--id", name, "--rnic", f"10.5.1.{index}"],
-            directory,
-            port,
-        )
-        for index, (name, port) in enumerate(zip(AGENTS, ports, strict=True), start=1)
-    ]
-    yield ports
-    for process in processes:
-        process.terminate()
-        process.wait(10)
+    with agent_processes(AGENTS, tmp_path_factory.mktemp("agents")) as ports:
+        yield ports
 
 
 class Installation:

@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy, Purge
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
-from tests.contract.in_process_controller import InProcess
+from tests.support.in_memory.controller import InProcess
 
 Declared = dict[str, list[dict[str, Any]]]
 AGENTS = [f"ipum{number}" for number in range(1, 5)]

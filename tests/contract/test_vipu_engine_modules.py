@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_file, only_writer
-from tests.contract.test_vipu_client import HOST, PROGRAMS, free_port, started
-
-COLLECTIONS = Path(__file__).resolve().parents[2] / ".venv" / "collections"
+from tests.support.checkout import COLLECTIONS, PROGRAMS
+from tests.support.loopback import HOST, free_port, started
 
 
 class Host:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,14 +22,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import Cl
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ADMIN, USERS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, PARTITION
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.user_service import UserService, connect
-from tests.loopback import HOST, free_port, started
-
-PROGRAMS = Path(sys.executable).parent
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    process.wait(10)
+from tests.support.checkout import PROGRAMS
+from tests.support.loopback import HOST, free_port, started
+from tests.support.simulated_controller import agent_processes
 
 
 class Installation:
@@ -78,20 +72,8 @@ def create(kind: str, name: str, **fields: Any) -> Step:
 
 @pytest.fixture(scope="module")
 def agent_ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
-    directory = tmp_path_factory.mktemp("agents")
-    ports = [free_port() for _ in range(4)]
-    agent = [f"{PROGRAMS}/podsim", "agent", "--metrics-port", "0"]
-    processes = [
-        started(
-            [*agent, "--listen", f"{HOST}:{port}", "--id", f"a{n}", "--rnic", f"10.5.1.{n}"],
-            directory,
-            port,
-        )
-        for n, port in enumerate(ports, 1)
-    ]
-    yield ports
-    for process in processes:
-        stop(process)
+    with agent_processes([f"a{number}" for number in range(1, 5)], tmp_path_factory.mktemp("agents")) as ports:
+        yield ports
 
 
 @pytest.fixture(params=["insecure", "secure"])
@@ -112,7 +94,8 @@ def installation(request: pytest.FixtureRequest, tmp_path: Path, agent_ports: li
     admin.carry_out(create("cluster", "c", agents=["a1", "a2", "a3", "a4"], topology="torus", ipu_link_domains=1))
     admin.carry_out(create("allocation", "alice", cluster="c", size=8, agents=["a3", "a4"]))
     yield found
-    stop(server)
+    server.terminate()
+    server.wait(10)
 
 
 @pytest.fixture(params=["cli", "grpc"])

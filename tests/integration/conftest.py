@@ -17,32 +17,15 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from podsim.floor.facts_file import sim_section
-from tests.containers import Containers
 from tests.integration.slurm.cluster import Slurm
-from tests.order import long_ones_first
-from tests.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
-from tests.simulated_pod import PROGRAMS, PROJECT, STATE, podsim, typed
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.containers import Containers
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, read_run, run_playbook
+from tests.support.simulated_pod import STATE, podsim, typed
 
-INVENTORY = PROJECT / "inventories" / "sim_pod64"
+INVENTORY = ROOT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
 AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
-
-
-# In the order of their time.
-LONG_ONES = (
-    "integration/slurm/",
-    "integration/vpods/",
-    "integration/pod64/",
-    "test_slurm_mapping.py",
-    "integration/two_servers/",
-    "integration/controller/",
-    "test_pod_services.py",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Longest first."""
-    long_ones_first(items, LONG_ONES)
 
 
 # Marks of xdist_group would say the same, but pytest-xdist 3.8 does not see them with pytest 9.2.
@@ -76,7 +59,7 @@ class Pod:
     def playbook(self, name: str, *options: str, inventory: Path | None = None) -> PlaybookRun:
         """Run one of the playbooks and return what it says in JSON."""
         done = self._run(name, options, inventory or self.inventory, JSON_OUTPUT)
-        return playbook_run(name, done.returncode, done.stdout, done.stderr)
+        return read_run(name, done)
 
     def say(self, name: str, *options: str, inventory: Path | None = INVENTORY) -> tuple[int, str]:
         """Run one of the playbooks and return its exit code and what a person sees."""
@@ -96,7 +79,7 @@ class Pod:
                 "-a",
                 json.dumps(options),
             ],
-            cwd=PROJECT,
+            cwd=ROOT,
             env={**os.environ, **JSON_OUTPUT, "ANSIBLE_LOAD_CALLBACK_PLUGINS": "1"},
             capture_output=True,
             text=True,
@@ -109,17 +92,10 @@ class Pod:
     def _run(
         self, name: str, options: tuple[str, ...], inventory: Path | None, environment: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        where = ["-i", str(inventory)] if inventory else []
         # An inventory of a test is not where the simulated ones are.
-        if inventory and not inventory.is_relative_to(PROJECT):
-            where += ["-e", f"podsim_state={STATE}"]
-        return subprocess.run(
-            [f"{self.programs}/ansible-playbook", *where, f"playbooks/{name}.yml", *AT_A_TIME, *options],
-            cwd=PROJECT,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
+        state = ["-e", f"podsim_state={STATE}"] if inventory and not inventory.is_relative_to(ROOT) else []
+        return run_playbook(
+            name, *state, *AT_A_TIME, *options, inventory=inventory, programs=self.programs, **environment
         )
 
     def inside(self, host: str, command: str) -> str:
@@ -184,12 +160,17 @@ def fresh_pod(inventory: Path) -> Iterator[Pod]:
     yield from running_pod(inventory)
 
 
+def brought_up(pod: Pod) -> Pod:
+    """The pod after site.yml."""
+    run = pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    return pod
+
+
 @pytest.fixture(scope="module")
 def pod(fresh_pod: Pod) -> Pod:
-    """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
+    """The pod as declared."""
+    return brought_up(fresh_pod)
 
 
 @pytest.fixture(scope="module")

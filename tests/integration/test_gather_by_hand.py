@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import INVENTORY, Pod, podsim
+from tests.integration.conftest import INVENTORY, Pod, podsim
 
 MACHINES = [f"pod001-ipum{n}" for n in range(1, 17)]
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]

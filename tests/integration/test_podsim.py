@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.support.checkout import ROOT
+
 PODSIM = Path(sys.executable).parent / "podsim"
 PODS = "inventories/sim_pod64/pods.yml"
 
 
 def podsim(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PODSIM, *arguments], cwd=PROJECT, capture_output=True, text=True, check=False)
+    return subprocess.run([PODSIM, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def left_over() -> list[str]:
@@ -49,7 +50,7 @@ def _content(path: Path) -> bytes:
 def test_a_start_that_was_killed_blocks_neither_the_next_start_nor_the_removal(fresh_pod: Any, seconds: float) -> None:
     assert fresh_pod
     assert podsim("down").returncode == 0
-    with subprocess.Popen([PODSIM, "up", PODS], cwd=PROJECT, stdout=subprocess.DEVNULL) as start:
+    with subprocess.Popen([PODSIM, "up", PODS], cwd=ROOT, stdout=subprocess.DEVNULL) as start:
         try:
             start.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -15,7 +15,7 @@ import yaml
 
 from tests.integration.slurm import events
 from tests.integration.slurm.cluster import CONTROLLER, USER, Job, Slurm
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
 
 WAY = events.Way(
     asks="--ipus=16",
@@ -26,7 +26,7 @@ WAY = events.Way(
     without=False,
 )
 MACHINES_OF_A_SERVER = 4
-INVENTORY = PROJECT / "inventories" / "sim_slurm_mapping"
+INVENTORY = ROOT / "inventories" / "sim_slurm_mapping"
 
 
 @pytest.fixture(scope="module", name="inventory")

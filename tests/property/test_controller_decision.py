@@ -22,10 +22,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps
     emptied_steps,
     tenant_steps,
 )
-from tests.contract.in_process_controller import InProcess
-from tests.controller_looks import SETTINGS, asked, in_service, look
 from tests.property.test_vipu_apply import site_that_holds
 from tests.property.vipu_declarations import ALLOCATIONS, Declared, declarations
+from tests.support.controller_looks import SETTINGS, asked, in_service, look
+from tests.support.in_memory.controller import InProcess
 
 Options = dict[str, Any]
 BASE = ("agents", "clusters", "allocations")

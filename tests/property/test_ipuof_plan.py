@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, Refused, converge, one_by_one
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
-from tests.unit.rnic.tiny_server import MemoryFiles
+from tests.support.in_memory.server import MemoryFiles
 
 NAMES = ["train", "serve", "a.b-c_d"]
 CONTENTS = st.sampled_from(["", "{}", "export IPUOF_LOG_LEVEL=DEBUG\n", ipuof.HEADER + " Not.\n"])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.page import page_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import markdown_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import RISKS
-from tests.unit.plan_page.test_page import Page
-from tests.unit.reports.reviewed_pod import HOSTILE, plan, rack, step
+from tests.support.html_page import Page
+from tests.support.reviewed_pod import HOSTILE, plan, rack, step
 
 RACK = rack()
 SIGNS = st.sampled_from([*"<>&\"'|\\`*_[]()#@\n\r-", "</pre>", "--", "]]>", HOSTILE, "\u2028", "é"])

@@ -20,7 +20,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACK
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from, sorted_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.profile import HEADER
-from tests.unit.rnic.runs import (
+from tests.support.in_memory.rnic_runs import (
     CONFIRM_WITHIN,
     changed,
     checkpoint_on,
@@ -30,7 +30,7 @@ from tests.unit.rnic.runs import (
     running,
     server_with,
 )
-from tests.unit.rnic.tiny_server import Killed, TinyServer
+from tests.support.in_memory.server import Killed, TinyServer
 
 NICS = ["rnic0", "rnic1"]
 MACS = {"rnic0": "04:3f:72:00:01:02", "rnic1": "04:3f:72:00:01:03"}

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outc
 from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered, lasting
 from podsim.nic.hardware import CELL_SIZE, Port
-from tests.unit.roce.tiny_roce_server import MACS, TinyRoceServer, run
+from tests.support.in_memory.roce_server import MACS, TinyRoceServer, run
 
 PRIORITIES = st.integers(0, 7)
 SOME_PRIORITIES = st.lists(PRIORITIES, unique=True, max_size=3)

@@ -15,8 +15,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.fleet import ado
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.devices import devices_of
-from tests.unit.rnic.runs import changed, client_of, server_with
-from tests.unit.rnic.tiny_server import Nic, TinyServer
+from tests.support.in_memory.rnic_runs import changed, client_of, server_with
+from tests.support.in_memory.server import Nic, TinyServer
 
 SERVERS = [f"p-poplar{n}" for n in range(1, 5)]
 DECLARED: list[dict[str, Any]] = [

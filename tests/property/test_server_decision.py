@@ -20,11 +20,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.server_steps imp
 from tests.property.test_rnic_plan import Case, cases, declarations
 from tests.property.test_roce_plan import cases as roce_cases
 from tests.property.test_roce_plan import declarations as roce_declarations
-from tests.unit.decision.server_looks import look_at, look_at_roce, settings
-from tests.unit.rnic.runs import changed, confirmed
-from tests.unit.rnic.test_refusals import USES, as_it_is
-from tests.unit.rnic.tiny_server import TinyServer
-from tests.unit.roce.tiny_roce_server import MACS, TinyRoceServer, run
+from tests.support.in_memory.nic_uses import USES, as_it_is
+from tests.support.in_memory.rnic_runs import changed, confirmed
+from tests.support.in_memory.roce_server import MACS, TinyRoceServer, run
+from tests.support.in_memory.server import TinyServer
+from tests.support.in_memory.server_looks import look_at, look_at_roce, settings
 
 Options = list[dict[str, Any]]
 Told = list[tuple[Any, ...]] | str

@@ -13,9 +13,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_a
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switch_steps import switch_steps
-from tests.contract.in_process_switch import InProcessSwitch
 from tests.property.test_tor_apply import RELEASES, entered
 from tests.property.tor_configurations import CONFIGURATIONS, DECLARATIONS
+from tests.support.in_memory.switch import InProcessSwitch
 
 WANTED = 60
 Declared = Mapping[str, Any]

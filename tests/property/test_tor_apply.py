@@ -15,8 +15,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import decla
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
-from tests.contract.in_process_switch import InProcessSwitch
 from tests.property.tor_configurations import CONFIGURATIONS, DECLARATIONS, FOREIGN_BLOCKS, PORTS
+from tests.support.in_memory.switch import InProcessSwitch
 
 RELEASES = st.sampled_from(["4.22.0F", "4.28.3M", "4.34.1F"])
 WANTED_PAIRS = 200

@@ -13,8 +13,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Poli
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
-from tests.contract.in_process_controller import InProcess
 from tests.property.vipu_declarations import POLICIES, Declared, check_order, check_untouched, declarations
+from tests.support.in_memory.controller import InProcess
 
 ANYTHING = Policy(allow_recreate=True, keeps_keys=True)
 

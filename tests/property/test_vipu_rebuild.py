@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import State
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.access import AccessKeys
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Policy
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
-from tests.contract.in_process_controller import InProcess
+from tests.support.in_memory.controller import InProcess
 
 AGENTS = [f"a{number}" for number in range(8)]
 Declared = dict[str, list[dict[str, Any]]]

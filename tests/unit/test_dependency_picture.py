@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import dependency_picture
+import generate_dependency_picture as dependency_picture
 
 
 def test_every_import_between_rooms_points_down() -> None:
@@ -22,7 +22,7 @@ def test_an_import_that_points_up_is_told_by_its_rooms() -> None:
 def test_the_picture_is_that_of_the_imports() -> None:
     document = dependency_picture.DOCUMENT.read_text(encoding="utf-8")
     drawn = dependency_picture.drawn(document, dependency_picture.imports())
-    assert document == drawn, "draw it again with `make picture`"
+    assert document == drawn, "draw it again with `make generate`"
 
 
 def test_an_arrow_that_follows_from_others_is_left_out() -> None:

@@ -38,13 +38,13 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.capacity_table im
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import markdown_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.table import table_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.vpod_table import vpod_table
-from tests.controller_looks import SETTINGS
+from tests.support.controller_looks import SETTINGS
+from tests.support.reviewed_pod import declared, plan, rack, step
 from tests.unit.host_resources.test_vipu_controller import WITH_ALICE
 from tests.unit.host_resources.test_vpod import DEFAULTS, NETWORK, SECURE
 from tests.unit.pod_services.test_chrony_and_rsyslog import SYSLOG, TIME
 from tests.unit.pod_services.test_dnsmasq import HOSTS, OWN, SERVED
-from tests.unit.reports.reviewed_pod import declared, plan, rack, step
-from tests.unit.rnic.test_files import OPTIONS
+from tests.unit.rnic.test_backend_files import OPTIONS
 from tests.unit.slurm_files import vpod_for_slurm as slurm
 
 FILES = Path(__file__).parent / "golden"

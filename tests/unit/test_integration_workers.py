@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.support.checkout import ROOT
+
 # Instead of running a test, a worker writes down that it would.
 PLUGIN = r"""import os
 from pathlib import Path
@@ -27,7 +28,7 @@ def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
     distribution = ["--tx", "2*popen", "--dist", "loadscope", "--no-loadscope-reorder"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "told", "-p", "no:cacheprovider", *distribution, "tests/integration"],
-        cwd=PROJECT,
+        cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(tmp_path), "TOLD": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -11,8 +11,8 @@ from pathlib import Path
 import ansible
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-COLLECTIONS = ROOT / ".venv" / "collections"
+from tests.support.checkout import COLLECTIONS, ROOT
+
 OLDEST = "python3.8"
 ENVIRONMENT = {**os.environ, "PYENV_VERSION": "3.8", "PYTHONDONTWRITEBYTECODE": "1"}
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.packets.ports import Port, rnic_of
-from tests.packets.reach import BROADCAST, Frame, Ping, answered, arrivals
-from tests.simulated_pod import STATE, typed
+from tests.support.packets.ports import Port, rnic_of
+from tests.support.packets.reach import BROADCAST, Frame, Ping, answered, arrivals
+from tests.support.simulated_pod import STATE, typed
 
 SWITCHES = ("pod001-tor", "pod002-tor")
 SERVERS = ("pod001-poplar1", "pod002-poplar1")

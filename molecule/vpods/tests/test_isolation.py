@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.packets.matrix import faults
-from tests.packets.ports import Port, management_port_of, rnic_of
+from tests.support.packets.matrix import faults
+from tests.support.packets.ports import Port, management_port_of, rnic_of
 
 SERVERS = {"alice": "pod001-poplar1", "bob": "pod001-poplar2", "carol": "pod001-poplar3", "dave": "pod001-poplar4"}
 IPU_MACHINES = {"alice": 4, "bob": 4, "carol": 2, "dave": 1}

@@ -7,10 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 from podsim.eos.cli import Cli, Command, command
+from podsim.eos.faults import Neighbour
 from podsim.eos.interface_names import natural_order, short
 from podsim.eos.ports import ports
 from podsim.eos.reply import Reply, table
-from podsim.eos.surroundings import LLDP_HOLD_SECONDS, Neighbour
+from podsim.eos.surroundings import LLDP_HOLD_SECONDS
 
 
 def _lldp_neighbors(cli: Cli, words: list[str]) -> Reply:

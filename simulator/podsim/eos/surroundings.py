@@ -2,63 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a switch sees around it: links, LLDP neighbours, learned addresses, counters.
 
-The data plane says what it knows. The rest, which no data plane here can produce (pause frames, ECN marks, symbol
-errors, LLDP of machines without a daemon for it), stands in a JSON file that may be rewritten while the switch runs:
-
-    {"neighbours": {"Ethernet9/1": {"device": "ipum1", "port": "rnic0", "mac": "0c:42:a1:00:00:01"}},
-     "namespaces": {"Ethernet9/1": "/run/netns/ipum1"},
-     "macs": [{"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1", "vlan": 101}],
-     "counters": {"Ethernet9/1": {"inErrors": 0, "rxPause": 5, "txPause": 0, "ecn": {"3": 7}, "stuck": {"3": 1}}},
-     "unplugged": ["Ethernet11/1"]}
-
-Every key may be left out. A MAC without `vlan` sends untagged. A port whose network namespace has no process any more
-leads to a machine that is switched off: it has no link.
+The data plane says what it knows; the rest, and what is to be wrong, is in a file, see faults.py.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
 from podsim.eos.config import Node
-from podsim.eos.errors import InternalError
+from podsim.eos.faults import Neighbour, Observed, observed_in
 from podsim.eos.ports import Port, ports, vlans
 
 LLDP_HOLD_SECONDS = 120
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """What the device at the other end of a cable says of itself by LLDP."""
-
-    device: str
-    port: str
-    mac: str
-
-
-@dataclass(frozen=True)
-class Address:
-    """A MAC address that sends on a port, tagged with `vlan` or untagged."""
-
-    mac: str
-    port: str
-    vlan: int | None = None
-
-
-@dataclass(frozen=True)
-class Observed:
-    """The content of the file, see the module's description."""
-
-    neighbours: dict[str, Neighbour] = field(default_factory=dict)
-    namespaces: dict[str, str] = field(default_factory=dict)
-    macs: tuple[Address, ...] = ()
-    counters: dict[str, dict[str, Any]] = field(default_factory=dict)
-    unplugged: tuple[str, ...] = ()
 
 
 class DataPlane(Protocol):
@@ -126,25 +85,7 @@ class Surroundings:
         return {name: port for name, port in ports(running).items() if name in linked and not port.shutdown}
 
     def _observed(self) -> Observed:
-        if self._file is None:
-            return Observed()
-        try:
-            return _parse(json.loads(self._file.read_text()))
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise InternalError(f"{self._file} does not say what is observed: {error}") from None
-
-
-def _parse(content: dict[str, Any]) -> Observed:
-    known = {each.name for each in fields(Observed)}
-    if unknown := sorted(set(content) - known):
-        raise ValueError(f"unknown key {unknown[0]}; it takes {', '.join(sorted(known))}")
-    return Observed(
-        neighbours={port: Neighbour(**each) for port, each in content.get("neighbours", {}).items()},
-        namespaces=dict(content.get("namespaces", {})),
-        macs=tuple(Address(**each) for each in content.get("macs", [])),
-        counters=dict(content.get("counters", {})),
-        unplugged=tuple(content.get("unplugged", [])),
-    )
+        return observed_in(self._file)
 
 
 def _deaf(running: Node, port: Port) -> bool:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .conftest import PASSWORD, USER, RunningSwitch
+from tests.contract.eos_simulator.conftest import PASSWORD, USER, RunningSwitch
 
 CONNECTIONS = {
     "httpapi": lambda switch: {"ansible_httpapi_port": switch.port},

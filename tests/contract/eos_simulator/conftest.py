@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+
+from tests.support import eapi
 
 USER, PASSWORD = "admin", "s3cret"
 
@@ -46,16 +45,11 @@ class RunningSwitch:
 
     def request(self, body: bytes, password: str = PASSWORD, user: str = USER) -> urllib.request.Request:
         """An eAPI request with that body."""
-        secret = base64.b64encode(f"{user}:{password}".encode()).decode()
-        return urllib.request.Request(self.url, body, {"Authorization": f"Basic {secret}"})
+        return eapi.request(self.url, body, user, password)
 
     def call(self, *commands: str | dict[str, Any], encoding: str = "json", **params: Any) -> dict[str, Any]:
         """One eAPI call; the decoded response."""
-        params = {"version": 1, "format": encoding, "cmds": list(commands), **params}
-        body = json.dumps({"jsonrpc": "2.0", "id": "1", "method": "runCmds", "params": params}).encode()
-        with urllib.request.urlopen(self.request(body), timeout=10) as response:
-            answer: dict[str, Any] = json.load(response)
-        return answer
+        return eapi.run_commands(self.url, commands, USER, PASSWORD, **{"format": encoding, **params})
 
     def run(self, *commands: str | dict[str, Any], encoding: str = "json") -> list[Any]:
         """The results of commands in privileged mode, which must all succeed."""
@@ -82,14 +76,6 @@ class RunningSwitch:
         """Stop by SIGTERM; the exit code."""
         self.process.terminate()
         return self.process.wait(timeout=10)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds that takes the switch a moment."""
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture

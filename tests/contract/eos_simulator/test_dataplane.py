@@ -18,10 +18,10 @@ import pytest
 from podsim.eos.config import Editor
 from podsim.eos.hardware import empty_config
 from podsim.eos.ovs_ports import NOWHERE, OvsPort, ovs_ports
-from tests.packets.ports import ports_of
-from tests.packets.running_flow import RunningFlow
-
-from .conftest import RunningSwitch, until
+from tests.contract.eos_simulator.conftest import RunningSwitch
+from tests.support.packets.ports import ports_of
+from tests.support.packets.running_flow import RunningFlow
+from tests.support.processes import wait_until
 
 L2_MTU = 9214
 BLOCKED = OvsPort("trunk", None, (NOWHERE,), L2_MTU)
@@ -209,7 +209,7 @@ def test_the_switch_moves_frames_as_configured(ovs: Ovs, start_switch: Callable[
     assert ovs.pings(8972)
     assert switch.run("show interfaces counters")[0]["interfaces"]["Ethernet9/1"]["inOctets"] > 8972
     run(*f"ip -n {ovs.hosts[0]} link set rnic0 down".split())
-    until(lambda: {entry["interface"] for entry in _macs(switch)} == {"Ethernet10/1"})
+    wait_until(lambda: {entry["interface"] for entry in _macs(switch)} == {"Ethernet10/1"})
 
 
 def test_a_change_of_other_ports_costs_an_untouched_one_nothing(
@@ -232,7 +232,7 @@ def test_an_expired_commit_gives_the_data_plane_back(ovs: Ovs, start_switch: Cal
     switch = start_switch("--dataplane", ovs.database, "--bridge", BRIDGE)
     switch.run("configure session cut", "interface Ethernet9/1", "shutdown", "commit timer 00:00:02")
     assert not ovs.pings()
-    until(ovs.pings)
+    wait_until(ovs.pings)
     assert switch.section("Ethernet9/1$") == "interface Ethernet9/1\n"
 
 
@@ -242,7 +242,7 @@ def test_a_port_that_is_cabled_later_gets_its_settings(ovs: Ovs, start_switch: C
     ovs.vsctl("del-port", BRIDGE, "e10")
     assert not ovs.pings()
     ovs.vsctl("add-port", BRIDGE, "e10", "--", "set", "Port", "e10", "external_ids:eos_port=Ethernet10/1")
-    until(ovs.pings)
+    wait_until(ovs.pings)
     assert {entry["vlanId"] for entry in _macs(switch)} == {10}
 
 
@@ -257,14 +257,14 @@ def test_a_port_channel_speaks_lacp(ovs: Ovs, start_switch: Callable[..., Runnin
 
     both = ["Ethernet11/1", "Ethernet12/1"]
     switch.run("configure", members, "channel-group 5 mode active")
-    until(lambda: state() == [both, []])
-    until(lambda: ovs.pings(host=1, to=11))
+    wait_until(lambda: state() == [both, []])
+    wait_until(lambda: ovs.pings(host=1, to=11))
     assert {entry["interface"] for entry in _macs(switch)} >= {"Ethernet10/1", "Port-Channel5"}
 
     switch.run("configure", "interface Ethernet11/1", "shutdown")
     # LACP agrees anew about the member that is left, in protocol time.
-    until(lambda: state() == [["Ethernet12/1"], ["Ethernet11/1"]])
-    until(lambda: ovs.pings(host=1, to=11))
+    wait_until(lambda: state() == [["Ethernet12/1"], ["Ethernet11/1"]])
+    wait_until(lambda: ovs.pings(host=1, to=11))
     switch.run("configure", "vlan 10", "interface Port-Channel5", "switchport access vlan 10")
     assert not ovs.pings(host=1, to=11)
     switch.run("configure", "no interface Port-Channel5", members, "no shutdown")
@@ -277,7 +277,7 @@ def test_a_port_channel_without_partner_carries_nothing(ovs: Ovs, start_switch: 
     switch = start_switch("--dataplane", ovs.database, "--bridge", BRIDGE)
     assert ovs.pings()
     switch.run("configure", "interface Ethernet9/1", "channel-group 1 mode active")
-    until(lambda: not ovs.pings())
+    wait_until(lambda: not ovs.pings())
     assert switch.run("show interfaces status")[0]["interfaceStatuses"]["Port-Channel1"]["linkStatus"] == "notconnect"
     switch.run("configure", "interface Ethernet9/1", "no channel-group", "channel-group 1 mode on")
     assert ovs.pings()

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import RunningSwitch, until
+from tests.contract.eos_simulator.conftest import RunningSwitch
+from tests.support.processes import wait_until
 
 Start = Callable[..., RunningSwitch]
 
@@ -118,7 +119,7 @@ def test_a_confirmed_timer_keeps_the_change(switch: RunningSwitch) -> None:
     switch.run("configure session s", "vlan 10", "commit timer 00:00:01")
     switch.run("configure session s commit")
     switch.run("configure session later", "vlan 11", "commit timer 00:00:01")
-    until(lambda: switch.section("^vlan") == "vlan 10\n")
+    wait_until(lambda: switch.section("^vlan") == "vlan 10\n")
 
 
 def test_an_expired_timer_restores_the_configuration(switch: RunningSwitch) -> None:
@@ -127,7 +128,7 @@ def test_an_expired_timer_restores_the_configuration(switch: RunningSwitch) -> N
     pending, version = switch.run("show configuration sessions detail", "show version")
     assert pending["sessions"]["s"]["state"] == "pendingCommitTimer"
     assert 0 < pending["sessions"]["s"]["commitBy"] - version["uptime"] < 1.1
-    until(lambda: switch.section("^vlan") == "")
+    wait_until(lambda: switch.section("^vlan") == "")
     assert switch.files() == files
     assert switch.run("show configuration sessions")[0]["sessions"]["s"]["state"] == "completed"
 
@@ -178,7 +179,7 @@ def test_an_unconfirmed_change_does_not_survive_a_restart(start_switch: Start) -
 def test_a_change_that_cuts_the_management_path_undoes_itself(switch: RunningSwitch) -> None:
     switch.run("configure session s", "interface Management1", "shutdown", "commit timer 00:00:02")
     assert not _answers(switch)
-    until(lambda: _answers(switch))
+    wait_until(lambda: _answers(switch))
     assert switch.section("Management1") == "interface Management1\n"
 
 

@@ -14,8 +14,8 @@ import napalm
 import pyeapi
 import pytest
 
-from .ansible_play import play
-from .conftest import PASSWORD, USER, RunningSwitch
+from tests.contract.eos_simulator.ansible_play import play
+from tests.contract.eos_simulator.conftest import PASSWORD, USER, RunningSwitch
 
 Start = Callable[..., RunningSwitch]
 

@@ -16,8 +16,7 @@ from podsim.eos.hardware import DCS_7060CX_32S
 from podsim.eos.releases import DEFAULT_RELEASE
 from podsim.eos.switch import NoDataPlane, Switch
 from podsim.eos.terminal import Terminal
-
-from .conftest import PASSWORD, USER, RunningSwitch
+from tests.contract.eos_simulator.conftest import PASSWORD, USER, RunningSwitch
 
 Start = Callable[..., RunningSwitch]
 

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +22,8 @@ from podsim.vipu.controller import Durations
 from podsim.vipu.entities import Agent, Cluster, State
 from podsim.vipu.errors import Refused
 from podsim.vipu.storage import Storage
-from tests.loopback import HOST, free_port
-
-PROGRAMS = Path(sys.executable).parent
+from tests.support.checkout import PROGRAMS
+from tests.support.loopback import HOST, free_port
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from podsim.vipu import agent, machine
-from tests.loopback import HOST, free_port
+from tests.support.loopback import HOST, free_port
 
 if TYPE_CHECKING:
     from conftest import Controller

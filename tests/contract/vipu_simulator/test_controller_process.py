@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from sys import executable
 from typing import TYPE_CHECKING
@@ -16,16 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from podsim.vipu.agent import interface_address
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from conftest import Controller
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def state_of(controller: Controller, name: str) -> str:
@@ -148,7 +140,7 @@ def test_faults(idle: Controller) -> None:
     failed = idle.admin("create", "partition", "p", "--size", "4")
     assert failed.code == 1
     assert "partition 'p' ended in PS_ERROR: IPU-Link training failed" in failed.err
-    wait_for(lambda: state_of(idle, "p") == "PS_ACTIVE")
+    wait_until(lambda: state_of(idle, "p") == "PS_ACTIVE")
     faults.write_text(json.dumps({"crash_on_write": 1}))
     before = idle.storage.read_bytes()
     assert idle.admin("create", "allocation", "a", "--size", "4").code == 1
@@ -190,7 +182,7 @@ def test_an_agent_is_a_process_that_can_go(controller: Controller, port: int, ot
         assert agent.wait(10) == 0
         assert agent.stdout
         agent.stdout.close()
-    wait_for(lambda: state_of(controller, "p") == "PS_ERROR")
+    wait_until(lambda: state_of(controller, "p") == "PS_ERROR")
     assert "Down" in controller.admin("list", "agents").out
     assert controller.admin("test", "cluster", "c").code == 1
     assert "use --force" in controller.admin("remove", "partition", "p").err
@@ -210,7 +202,7 @@ def test_discovery(idle: Controller, port: int, other_port: int) -> None:
         [program, "agent", *arguments, "--announce", f"127.0.0.1:{port}"], stdout=subprocess.DEVNULL
     )
     try:
-        wait_for(lambda: "| m1" in idle.admin("discover", "agent").out)
+        wait_until(lambda: "| m1" in idle.admin("discover", "agent").out)
     finally:
         agent.terminate()
         agent.wait(10)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from sys import executable
 from typing import TYPE_CHECKING
@@ -17,16 +16,10 @@ from podsim.vipu.controller import Controller as ControllerCore
 from podsim.vipu.entities import Cluster, State
 from podsim.vipu.errors import Refused
 from podsim.vipu.storage import Storage
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from conftest import Controller, Pod
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def admin(controller: Controller, *arguments: str) -> subprocess.Popen[bytes]:
@@ -170,7 +163,7 @@ def test_a_restart_in_the_middle_of_a_creation(idle: Controller) -> None:
     idle.start("--creation-time", "30")
     idle.create_cluster(4)
     creating = admin(idle, "create", "partition", "p", "--size", "4")
-    wait_for(lambda: '"POS_CREATING"' in idle.storage.read_text())
+    wait_until(lambda: '"POS_CREATING"' in idle.storage.read_text())
     assert idle.process
     idle.process.kill()
     idle.process.wait()

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.integration.conftest import running_pod
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
 
-INVENTORY = PROJECT / "inventories" / "sim_two_servers"
+INVENTORY = ROOT / "inventories" / "sim_two_servers"
 
 
 @pytest.fixture(scope="package")

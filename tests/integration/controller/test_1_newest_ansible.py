@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.playbook_run import did_what_was_foretold
-from tests.simulated_pod import NEWEST_ANSIBLE
-
-from .conftest import INVENTORY
+from tests.integration.controller.conftest import INVENTORY
+from tests.support.playbook_run import did_what_was_foretold
+from tests.support.simulated_pod import NEWEST_ANSIBLE
 
 
 @pytest.fixture(name="newest")

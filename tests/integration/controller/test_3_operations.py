@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 from podsim.vipu.archive import write_archive
+from tests.support.processes import wait_until
 
 MACHINES = {f"pod001-ipum{n}": f"10.2.1.{n}" for n in range(1, 17)}
 
@@ -20,13 +19,6 @@ GATE = """#!/bin/sh
 case "$*" in *"create cluster"*) touch /run/at-the-gate; read -r _ < /run/gate;; esac
 exec /usr/local/bin/vipu-admin "$@"
 """
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
 
 
 def changes(run: Any) -> list[tuple[str, str]]:
@@ -41,7 +33,7 @@ def test_of_two_runs_at_once_one_stops_with_the_name_of_the_other(fresh_pod: Any
     )
     with ThreadPoolExecutor() as pool:
         first = pool.submit(fresh_pod.playbook, "vipu_controllers")
-        wait_for(lambda: "there" in fresh_pod.inside("ctrl001", "test ! -e /run/at-the-gate || echo there"))
+        wait_until(lambda: "there" in fresh_pod.inside("ctrl001", "test ! -e /run/at-the-gate || echo there"))
         refused = fresh_pod.playbook("vipu_controllers")
         # The lock of the pod is not everybody's; that of the controller's writers is.
         second = fresh_pod.playbook("vipu_controllers", "-e", "pod_lock_directory=/run/of-another-tool")
@@ -94,7 +86,7 @@ def test_a_controller_that_listens_finds_the_machines_of_the_floor(fresh_pod: An
     listens = ("-e", '{"vipu_controller_autodiscovery_interfaces": ["eth0"]}')
     run = fresh_pod.playbook("vipu_controllers", *listens)
     assert (run.code, run.messages) == (0, "")
-    wait_for(lambda: fresh_pod.inside("ctrl001", "vipu-admin discover agent").count("| eth0") == len(MACHINES))
+    wait_until(lambda: fresh_pod.inside("ctrl001", "vipu-admin discover agent").count("| eth0") == len(MACHINES))
     found = fresh_pod.module("ctrl001", "vipu_info", discovered_agents=True)
     discovered = {agent["name"]: agent["host"] for agent in found["discovered_agents"]}
     assert discovered == MACHINES == {name: fields["host"] for name, fields in found["agents"].items()}

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
 
-INVENTORY = PROJECT / "inventories" / "sim_pod64"
+INVENTORY = ROOT / "inventories" / "sim_pod64"
 SERVERS = [f"pod001-poplar{n}" for n in range(1, 5)]
 SWITCH, CONTROLLER = "pod001-tor", "ctrl001"
 
-Thing = tuple[str, str, str]
+Resource = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ByHand:
     found: tuple[tuple[str, str], ...]
 
     @property
-    def things(self) -> set[Thing]:
+    def things(self) -> set[Resource]:
         return {(self.device, kind, name) for kind, name in self.found}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .reviewer import CONTROLLER, SERVERS, SWITCH
+from tests.integration.pod64.reviewer import CONTROLLER, SERVERS, SWITCH
 
 DEVICES = {SWITCH, CONTROLLER, *SERVERS}
 RECORD = "/var/lib/ipu-pod/runs.jsonl"

@@ -13,7 +13,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from .reviewer import CONTROLLER, INVENTORY, SERVERS, SWITCH, ByHand, Reviewer, Thing, everything
+from tests.integration.pod64.reviewer import (
+    CONTROLLER,
+    INVENTORY,
+    SERVERS,
+    SWITCH,
+    ByHand,
+    Resource,
+    Reviewer,
+    everything,
+)
 
 CLIENT = "/etc/vipu/vipu-cli.hcl"
 UNIT = "/etc/systemd/system/vipu-server.service"
@@ -93,7 +102,7 @@ HOSTS = "poplar_servers:vipu_controllers"
 ALL = [*ON_THE_PORTS.values(), *ON_THE_SWITCH.values(), *ON_THE_HOSTS.values(), *MORE_ON_THE_HOSTS.values()]
 
 
-def found(report: dict[str, Any]) -> set[Thing]:
+def found(report: dict[str, Any]) -> set[Resource]:
     return {(step["device"], step["kind"], step["name"]) for step in report["steps"]}
 
 

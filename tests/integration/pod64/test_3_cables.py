@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from .reviewer import INVENTORY
+from tests.integration.pod64.reviewer import INVENTORY
 
 
 def sentences(pod: Any) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.containers import ENVIRONMENT, Containers
+from tests.support.containers import ENVIRONMENT, Containers
 
 CONTROLLER = "ctrl001"
 USER, UID = "ann", 1500

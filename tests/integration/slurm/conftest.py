@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.conftest import running_pod
+from tests.integration.conftest import brought_up, running_pod
 from tests.integration.slurm.cluster import Slurm
-from tests.simulated_pod import PROJECT
+from tests.support.checkout import ROOT
 
-INVENTORY = PROJECT / "inventories" / "sim_slurm"
+INVENTORY = ROOT / "inventories" / "sim_slurm"
 
 
 class Declared:
@@ -57,9 +57,7 @@ def fresh_pod() -> Iterator[Any]:
 @pytest.fixture(scope="package")
 def pod(fresh_pod: Any) -> Any:
     """The pod after site.yml."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
+    return brought_up(fresh_pod)
 
 
 @pytest.fixture(scope="package")

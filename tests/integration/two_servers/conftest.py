@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import running_pod
-from tests.simulated_pod import PROJECT
+from tests.integration.conftest import brought_up, running_pod
+from tests.support.checkout import ROOT
 
-INVENTORY = PROJECT / "inventories" / "sim_two_servers"
+INVENTORY = ROOT / "inventories" / "sim_two_servers"
 
 
 @pytest.fixture(scope="package")
@@ -24,6 +24,4 @@ def fresh_pod() -> Iterator[Any]:
 @pytest.fixture(scope="package")
 def pod(fresh_pod: Any) -> Any:
     """The pod as declared, whoever has brought it up."""
-    run = fresh_pod.playbook("site")
-    assert (run.code, run.messages) == (0, "")
-    return fresh_pod
+    return brought_up(fresh_pod)

@@ -14,11 +14,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.simulated_pod import PROJECT
+from tests.integration.two_servers.conftest import INVENTORY
+from tests.support.checkout import ROOT
 
-from .conftest import INVENTORY
-
-SCRIPTS = PROJECT / "docs" / "pipelines"
+SCRIPTS = ROOT / "docs" / "pipelines"
 PORT = "Ethernet24/1"
 
 
@@ -49,7 +48,7 @@ class Pipeline:
     def _run(script: str, *arguments: Path) -> tuple[int, str]:
         done = subprocess.run(
             [SCRIPTS / script, *arguments],
-            cwd=PROJECT,
+            cwd=ROOT,
             env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "1000"},
             capture_output=True,
             text=True,

@@ -11,9 +11,8 @@ from typing import Any
 
 import yaml
 
-from tests.simulated_pod import STATE
-
-from .conftest import INVENTORY
+from tests.integration.two_servers.conftest import INVENTORY
+from tests.support.simulated_pod import STATE
 
 RNIC_PORTS = [*range(9, 26), 27]
 

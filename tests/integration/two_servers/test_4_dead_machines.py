@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from .conftest import INVENTORY
+from tests.integration.two_servers.conftest import INVENTORY
 
 DEAD = ["pod001-ipum2", "pod001-ipum14"]
 

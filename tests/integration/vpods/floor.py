@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tests.packets.flow import Report
-from tests.packets.matrix import faults
-from tests.packets.ports import Port, management_port_of, rnic_of
+from tests.support.packets.flow import Report
+from tests.support.packets.matrix import faults
+from tests.support.packets.ports import Port, management_port_of, rnic_of
 
 # Of the controller, the switch and the control node; those of the machines are asked of them.
 MANAGEMENT = ("10.3.1.200", "10.4.1.1", "10.1.1.254", "10.2.1.254", "10.3.1.254", "10.4.1.254")

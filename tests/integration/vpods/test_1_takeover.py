@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.simulated_pod import PROGRAMS, PROJECT
-
-from .conftest import INVENTORY
+from tests.integration.vpods.conftest import INVENTORY
+from tests.support.checkout import PROGRAMS, ROOT
 
 # The last commit of 1.0.0.
 RELEASE = "2cbff261d9d5c778e81a67ea31a721b1aff4c380"
@@ -25,7 +24,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place: Path = tmp_path_factory.mktemp("release")
     checkout = place / "ansible_collections" / "ipu" / "pod"
     checkout.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", RELEASE], cwd=PROJECT, capture_output=True, check=True).stdout
+    archive = subprocess.run(["git", "archive", RELEASE], cwd=ROOT, capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x", "-C", checkout], input=archive, check=True)
     return checkout
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import yaml
 
-from tests.packets.running_flow import RunningFlow
-
-from .conftest import INVENTORY
-from .floor import Floor, everything_comes_back, in_wrong_vlan, others, port_of
+from tests.integration.vpods.conftest import INVENTORY
+from tests.integration.vpods.floor import Floor, everything_comes_back, in_wrong_vlan, others, port_of
+from tests.support.packets.running_flow import RunningFlow
 
 VPODS = yaml.safe_load((INVENTORY / "pods.yml").read_text())["vpods"]
 

@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.packets.running_flow import RunningFlow
-from tests.playbook_run import did_what_was_foretold
-
-from .conftest import INVENTORY
-from .floor import Floor, everything_comes_back
+from tests.integration.vpods.conftest import INVENTORY
+from tests.integration.vpods.floor import Floor, everything_comes_back
+from tests.support.packets.running_flow import RunningFlow
+from tests.support.playbook_run import did_what_was_foretold
 
 LEFT_BEHIND = "ls /etc/vipu/vipu-cli.hcl /etc/vipu/certs/* /etc/profile.d/ipuof.sh /etc/ipuof.env.d/* 2>/dev/null; true"
 # Slurm as far as it is asked: one job on this server.

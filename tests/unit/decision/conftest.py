@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.decision.pod_in_memory import PodInMemory, declared, pod
+from tests.support.in_memory.pod import PodInMemory, declared, pod
 from tests.unit.decision.two_vpods import VPODS
 
 

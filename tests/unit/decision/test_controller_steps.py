@@ -23,7 +23,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps
     silence,
     tenant_steps,
 )
-from tests.controller_looks import HOST, PROGRAM, SETTINGS, in_service, look, on_a_host
+from tests.support.controller_looks import HOST, PROGRAM, SETTINGS, in_service, look, on_a_host
 
 SILENT = {"storage": True, "message": "the V-IPU controller at localhost:8091: connection refused"}
 NEW = {**SILENT, "storage": False, "allocates_by_agents": True}

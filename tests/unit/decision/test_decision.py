@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, VPODS, decided, told
 
 Looks = dict[str, Any]

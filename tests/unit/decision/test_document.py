@@ -13,9 +13,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
+from tests.support.vpods_of_a_pod import held
 from tests.unit.decision.two_vpods import ALICE_GOES, BOB, CAROL, VPODS, decided, request
-from tests.unit.vpods.vpods_of_a_pod import held
 
 Looks = dict[str, Any]
 WITH_CAROL = {**VPODS, "carol": CAROL}

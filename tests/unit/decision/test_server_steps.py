@@ -12,11 +12,11 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.server_steps import server_steps
-from tests.unit.decision.server_looks import THINGS, Data, look, look_at, look_at_roce, settings
-from tests.unit.rnic.runs import changed, confirmed, networkd_server
-from tests.unit.rnic.test_refusals import USES, given_to_a_machine, mounted
-from tests.unit.rnic.tiny_server import TinyServer
-from tests.unit.roce.tiny_roce_server import MACS, TinyRoceServer, run
+from tests.support.in_memory.nic_uses import USES, given_to_a_machine, mounted
+from tests.support.in_memory.rnic_runs import changed, confirmed, networkd_server
+from tests.support.in_memory.roce_server import MACS, TinyRoceServer, run
+from tests.support.in_memory.server import TinyServer
+from tests.support.in_memory.server_looks import THINGS, Data, look, look_at, look_at_roce, settings
 
 WANTED = {"name": "rnic0", "addresses": ["10.5.1.101/16"], "mtu": 9000}
 NOTHING: Data = {"interfaces": []}

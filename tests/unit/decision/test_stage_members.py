@@ -22,7 +22,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import IDLE
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import group_of
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.unit.decision.two_vpods import ALICE_GOES, CAROL, VPODS, decided, request
 
 Looks = dict[str, Any]

@@ -12,9 +12,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps impo
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import Tenancy, tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
+from tests.support.vpods_of_a_pod import held
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, VPODS, decided, told
-from tests.unit.vpods.vpods_of_a_pod import held
 
 Looks = dict[str, Any]
 CLIENT = "/etc/vipu/vipu-cli.hcl"

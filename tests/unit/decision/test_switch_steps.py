@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUME
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.module_options import typed
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switch_steps import cabling_of, switch_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
-from tests.contract.in_process_switch import InProcessSwitch
+from tests.support.in_memory.switch import InProcessSwitch
 
 SETTINGS: dict[str, Any] = {
     "tor_switch_state": "merged",

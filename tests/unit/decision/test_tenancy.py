@@ -17,9 +17,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
+from tests.support.vpods_of_a_pod import document, held
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, VPODS
-from tests.unit.vpods.vpods_of_a_pod import document, held
 
 Looks = dict[str, Any]
 LIE = {"alice": [f"p-ipum{n}" for n in (1, 2, 3, 4)], "bob": ["p-ipum5", "p-ipum6"]}

@@ -21,7 +21,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     vpods_view,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from tests.unit.decision.pod_in_memory import CONTROLLER, PodInMemory, declared, pod
+from tests.support.in_memory.pod import CONTROLLER, PodInMemory, declared, pod
 from tests.unit.decision.two_vpods import CAROL, VPODS, decided
 
 Looks = dict[str, Any]

@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpod_steps import vpod_steps
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT
-from tests.unit.decision.poplar_in_memory import (
+from tests.support.in_memory.vpod_hosts import (
     CLIENT_OPTIONS,
     DIRECTORY,
     NETWORK,

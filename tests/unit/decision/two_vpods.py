@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
-from tests.unit.decision.pod_in_memory import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared
 
 ALICE: dict[str, Any] = {
     "cluster": "c",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from generate import between_markers, generated
+from generate_pods_yml import between_markers, generated
 from jsonschema import Draft202012Validator
 
 from ansible_collections.ipu.pod.plugins.doc_fragments._pods import ModuleDocFragment

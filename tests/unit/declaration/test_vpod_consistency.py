@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
-from tests.unit.vpods.vpods_of_a_pod import ALICE, JOBS, document, machines
+from tests.support.vpods_of_a_pod import ALICE, JOBS, document, machines
 
 
 def problems(vpods: dict[str, Any], **pod: Any) -> list[str]:

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.drift import drift_markdown, drift_report, drift_table
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.ignore_rules import parse_rules
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.junit import junit_of
-from tests.unit.reports.reviewed_pod import HOSTILE, plan, step
+from tests.support.reviewed_pod import HOSTILE, plan, step
 
 TODAY = "2026-11-21"
 LOOKED_AT = {"pod001-tor": {"port": ["Et1", "Et2"], "vlan": ["101"]}, "pod001-poplar1": {"interface": ["rnic0"]}}

@@ -20,7 +20,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_contr
     looked_controllers,
     vipu_controller_resources,
 )
-from tests.controller_looks import SETTINGS, STARTED, in_service
+from tests.support.controller_looks import SETTINGS, STARTED, in_service
 
 ALICE = {"name": "alice", "mode": "secure", "user_port": 10404, "admin_port": 10405, "metrics_port": 10406}
 WITH_ALICE = {**SETTINGS, "vipu_controller_dedicated": [ALICE]}

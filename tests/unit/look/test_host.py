@@ -23,9 +23,16 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks impo
     roce_server_from,
     uses_from,
 )
-from tests.unit.rnic.runs import MANAGEMENT, changed, checkpoint_on, client_of, networkd_server, server_with
-from tests.unit.rnic.tiny_server import TinyServer
-from tests.unit.roce.tiny_roce_server import PCI, RDMA_DEVICES, TinyRoceServer
+from tests.support.in_memory.rnic_runs import (
+    MANAGEMENT,
+    changed,
+    checkpoint_on,
+    client_of,
+    networkd_server,
+    server_with,
+)
+from tests.support.in_memory.roce_server import PCI, RDMA_DEVICES, TinyRoceServer
+from tests.support.in_memory.server import TinyServer
 
 OPTIONS: dict[str, Any] = {
     "minimum_speed": 100_000,

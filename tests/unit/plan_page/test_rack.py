@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
-from tests.unit.reports.reviewed_pod import declared, rack
+from tests.support.reviewed_pod import declared, rack
 
 
 def test_machines_stand_in_the_order_of_their_numbers_with_port_vlan_and_vpod() -> None:

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack_picture im
     rack_pictures,
     short_port,
 )
-from tests.unit.reports.reviewed_pod import HOSTILE, plan, rack, step
+from tests.support.reviewed_pod import HOSTILE, plan, rack, step
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -17,8 +17,8 @@ from unittest import mock
 import pytest
 
 from ansible_collections.ipu.pod.plugins.callback import outcome, report
+from tests.support.checkout import ROOT
 
-PROJECT = Path(__file__).resolve().parents[3]
 PROGRAM = Path(sys.executable).parent / "ansible-playbook"
 # What a user may say of a server, and what no shell or template may run.
 TEXT = "the first line\n{{ no template }}"
@@ -46,7 +46,7 @@ def run(folder: Path, tasks: list[dict[str, Any]], *options: str) -> subprocess.
     text.write_text(TEXT)
     return subprocess.run(
         [PROGRAM, playbook, "-e", f"text={text}", *options],
-        cwd=PROJECT,
+        cwd=ROOT,
         env={**os.environ, "COLUMNS": "200"},
         capture_output=True,
         text=True,

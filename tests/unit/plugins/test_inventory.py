@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[3]
+from tests.support.checkout import ROOT
+
 PROGRAM = Path(sys.executable).parent / "ansible-inventory"
 
 
 def listed(inventory: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [PROGRAM, "-i", inventory, "--list"], cwd=PROJECT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([PROGRAM, "-i", inventory, "--list"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
@@ -48,7 +47,7 @@ def test_the_second_rack_of_a_pod128_is_cabled_top_down_but_for_one() -> None:
 def test_a_refused_file_ends_with_an_error_that_says_everything(tmp_path: Path) -> None:
     bad = tmp_path / "pods.yml"
     bad.write_text("plugin: ipu.pod.pods\nschema: 1\npods:\n  p: {model: x,\n      lrack: 0}\n")
-    done = subprocess.run([PROGRAM, "-i", str(bad), "--list"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = subprocess.run([PROGRAM, "-i", str(bad), "--list"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "pods.yml:4:7: pods.p.model: 'x' is not known" in done.stderr
     assert "pods.yml:5:7: pods.p.lrack: 0 is not a whole number from 1 to 254" in done.stderr
@@ -61,7 +60,7 @@ def test_an_encrypted_file_is_refused_by_its_lines_too(tmp_path: Path) -> None:
     vault = ["--vault-password-file", str(password)]
     subprocess.run([PROGRAM.parent / "ansible-vault", "encrypt", *vault, str(bad)], check=True, capture_output=True)
     done = subprocess.run(
-        [PROGRAM, "-i", str(bad), *vault, "--list"], cwd=PROJECT, capture_output=True, text=True, check=False
+        [PROGRAM, "-i", str(bad), *vault, "--list"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
     assert "pods.yml:3:12: pods.p.model: 'x' is not known" in done.stderr

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[3]
+from tests.support.checkout import ROOT
+
 PROGRAM = Path(sys.executable).parent / "ansible-playbook"
 
 
@@ -23,8 +24,8 @@ def validate(pods: str) -> subprocess.CompletedProcess[str]:
 def run(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [PROGRAM, "playbooks/validate.yml", *options],
-        cwd=PROJECT,
-        env={**os.environ, "PWD": str(PROJECT), "COLUMNS": "1000"},
+        cwd=ROOT,
+        env={**os.environ, "PWD": str(ROOT), "COLUMNS": "1000"},
         capture_output=True,
         text=True,
         check=False,
@@ -49,7 +50,7 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named_with_the_remedy() -> None:
     done = validate("nowhere/pods.yml")
     assert done.returncode != 0
-    assert f"{PROJECT}/nowhere/pods.yml is no file; say which with -e pods=FILE" in " ".join(done.stdout.split())
+    assert f"{ROOT}/nowhere/pods.yml is no file; say which with -e pods=FILE" in " ".join(done.stdout.split())
 
 
 ROCE = {"name": "rnic0", "trust": "dscp", "dscp_map": {26: 3}, "pfc": [3]}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import markdown_of, text_of
-from tests.unit.reports.reviewed_pod import HOSTILE, plan, step
+from tests.support.reviewed_pod import HOSTILE, plan, step
 
 
 def rows(markdown: str) -> list[str]:

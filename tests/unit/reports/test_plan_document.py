@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document imp
     plan_document,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
-from tests.unit.reports.reviewed_pod import declared
+from tests.support.reviewed_pod import declared
 
 DECLARATION = parse_declaration(declared())
 PLACEMENT = place(DECLARATION, {})

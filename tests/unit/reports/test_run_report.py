@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import
     stage_lines,
     with_done,
 )
-from tests.unit.reports.reviewed_pod import plan, step
+from tests.support.reviewed_pod import plan, step
 
 PORT, VLAN = step(1, "p-tor", "port", "Et1"), step(2, "p-tor", "vlan", "101")
 NIC = step(3, "p-poplar1", "interface", "rnic0")

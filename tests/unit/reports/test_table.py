@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.table import table_of
-from tests.unit.reports.reviewed_pod import plan, step
+from tests.support.reviewed_pod import plan, step
 
 
 def test_an_empty_plan_says_so() -> None:

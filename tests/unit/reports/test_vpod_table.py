@@ -11,7 +11,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import vpods_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from tests.unit.vpods.vpods_of_a_pod import ALICE, BOB, document, held, machines, planned
+from tests.support.vpods_of_a_pod import ALICE, BOB, document, held, machines, planned
 
 VPODS = {"alice": ALICE, "bob": {**BOB, "state": "absent"}}
 DECLARATION = parse_declaration(document(VPODS))

@@ -17,7 +17,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import (
     title_of,
     worst_risk,
 )
-from tests.unit.reports.reviewed_pod import plan, step
+from tests.support.reviewed_pod import plan, step
 
 
 def test_the_summary_counts_steps_devices_risks_and_tenants() -> None:

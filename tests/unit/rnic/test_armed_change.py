@@ -14,10 +14,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import CHANGE, CONFIRM, Lost, carried_out
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.undo import ARMED, DIRECTORY, UNDOING
-from tests.unit.rnic.runs import (
+from tests.support.in_memory.rnic_runs import (
     CHANGE as CHANGE_ID,
 )
-from tests.unit.rnic.runs import (
+from tests.support.in_memory.rnic_runs import (
     CONFIRM_WITHIN,
     changed,
     checkpoint_on,
@@ -29,7 +29,7 @@ from tests.unit.rnic.runs import (
     server_with,
     session_on,
 )
-from tests.unit.rnic.tiny_server import TinyServer
+from tests.support.in_memory.server import TinyServer
 
 WANTED = {"name": "rnic0", "addresses": ["10.5.1.101/16"], "mtu": 9000}
 OTHER = {"name": "rnic0", "addresses": ["10.5.1.102/16"], "mtu": 4200}

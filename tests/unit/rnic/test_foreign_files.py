@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import lasting
-from tests.unit.rnic.runs import changed, client_of, confirmed, persistent, running, server_with
-from tests.unit.rnic.tiny_server import TinyServer
+from tests.support.in_memory.rnic_runs import changed, client_of, confirmed, persistent, running, server_with
+from tests.support.in_memory.server import TinyServer
 
 THEIRS = "[Match]\nName=rnic0\n[Link]\nMTUBytes=9000\n[Network]\nAddress=10.5.1.101/16\n"
 KEYFILE = "[connection]\nid=site\ntype=ethernet\ninterface-name=rnic0\n[ethernet]\nmtu=9000\n[ipv4]\nmethod=manual\n"

@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function
-from tests.unit.rnic.runs import changed, confirmed, networkd_server, persistent, running, server_with
-from tests.unit.rnic.tiny_server import Nic, TinyServer
+from tests.support.in_memory.nic_uses import USES, as_it_is, mounted
+from tests.support.in_memory.rnic_runs import changed, confirmed, networkd_server, persistent, running, server_with
+from tests.support.in_memory.server import Nic, TinyServer
 
 MAC = "04:3f:72:00:01:02"
 FILE = "/etc/systemd/network/50-ipu-rnic0.network"
@@ -21,7 +21,6 @@ WANTED = {"name": "rnic0", "addresses": ["10.5.1.101/16"], "mtu": 9000}
 OTHER_MTU = {"name": "rnic0", "mtu": 4200}
 VLAN = {"name": "tenant", "type": "vlan", "parent": "rnic0", "vlan_id": 101}
 BOND = {"name": "bond0", "type": "bond", "members": ["rnic0", "rnic1"], "mode": "802.3ad"}
-NFS = "10.5.9.9:/export/data /data nfs4 rw,vers=4.2,proto=tcp,addr=10.5.9.9 0 0\n"
 
 
 def other_file_first(server: TinyServer) -> None:
@@ -88,10 +87,6 @@ def different_nics(server: TinyServer) -> None:
 def port_too_many(server: TinyServer) -> None:
     confirmed(server, [{"name": "rnic0"}, {"name": "rnic1"}, BOND])
     server.nics["rnic2"] = Nic("04:3f:72:00:01:04", master="bond0")
-
-
-def as_it_is(server: TinyServer) -> None:
-    """Nothing special about the server."""
 
 
 @pytest.mark.parametrize(
@@ -225,51 +220,6 @@ def test_a_profile_of_others_that_is_active() -> None:
     server.network_manager.active["rnic0"] = "/etc/NetworkManager/system-connections/site.nmconnection"
     with pytest.raises(Refused, match=r"site.nmconnection already configures rnic0 and would win; move it away"):
         changed(server, [WANTED])
-
-
-def mounted(server: TinyServer) -> None:
-    server.files.files["/proc/self/mounts"] = File(NFS)
-
-
-def mounted_from_an_unknown_address(server: TinyServer) -> None:
-    server.files.files["/proc/self/mounts"] = File("gluster1:/vol /data fuse.glusterfs rw 0 0\n")
-
-
-def queue_pair(server: TinyServer) -> None:
-    server.sysfs.rdma = ["mlx5_0"]
-    server.rdma_links = [{"ifindex": 0, "port": 1, "ifname": "mlx5_0", "state": "ACTIVE", "netdev": "rnic0"}]
-    kernels_own = {"ifname": "mlx5_0", "port": 1, "lqpn": 1, "type": "GSI", "state": "RTS", "comm": "ib_core"}
-    job = {"ifname": "mlx5_0", "port": 1, "lqpn": 271, "type": "RC", "state": "RTS", "pid": 4711, "comm": "train"}
-    server.queue_pairs = [kernels_own, job]
-
-
-def unknown_queue_pairs(server: TinyServer) -> None:
-    server.sysfs.rdma = ["mlx5_0"]
-    server.queue_pairs = None
-
-
-def given_to_a_machine(server: TinyServer) -> None:
-    server.sysfs.taken["rnic0"] = [Function(0, "0000:81:00.2", "vfio-pci", ())]
-
-
-def in_another_namespace(server: TinyServer) -> None:
-    server.sysfs.taken["rnic0"] = [Function(0, "0000:81:00.2", "mlx5_core", ())]
-
-
-def with_an_address(server: TinyServer) -> None:
-    server.nics["vf0"] = Nic("02:00:00:00:01:00", addresses=["10.8.1.1/16"])
-    server.sysfs.taken["rnic0"] = [Function(0, "0000:81:00.2", "mlx5_core", ("vf0",))]
-
-
-USES = [
-    (mounted, "/data (nfs4 from 10.5.9.9:/export/data)"),
-    (mounted_from_an_unknown_address, "/data (fuse.glusterfs from gluster1:/vol)"),
-    (queue_pair, "queue pair 271 on mlx5_0 of train (process 4711)"),
-    (unknown_queue_pairs, "RDMA queue pairs that cannot be listed (is the program rdma installed?)"),
-    (given_to_a_machine, "virtual function 0 of rnic0 (0000:81:00.2, given to a virtual machine)"),
-    (in_another_namespace, "virtual function 0 of rnic0 (0000:81:00.2, in another network namespace)"),
-    (with_an_address, "virtual function 0 of rnic0 (vf0 has 10.8.1.1/16)"),
-]
 
 
 @pytest.mark.parametrize(("use", "words"), USES)

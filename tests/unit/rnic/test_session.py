@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACK
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
-from tests.unit.rnic.runs import (
+from tests.support.in_memory.rnic_runs import (
     changed,
     checkpoint_on,
     client_of,
@@ -23,7 +23,7 @@ from tests.unit.rnic.runs import (
     running,
     server_with,
 )
-from tests.unit.rnic.tiny_server import TinyServer
+from tests.support.in_memory.server import TinyServer
 
 MAC = "04:3f:72:00:01:02"
 FILE = "/etc/systemd/network/50-ipu-rnic0.network"

@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import BACKENDS
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function
-from tests.unit.rnic.runs import changed, checkpoint_on, confirmed, persistent, running, server_with
-from tests.unit.rnic.tiny_server import TinyServer
+from tests.support.in_memory.rnic_runs import changed, checkpoint_on, confirmed, persistent, running, server_with
+from tests.support.in_memory.server import TinyServer
 
 UNIT = "/etc/systemd/system/ipu-vf-rnic0.service"
 WANTED_AT_BOOT = "/etc/systemd/system/multi-user.target.wants/ipu-vf-rnic0.service"

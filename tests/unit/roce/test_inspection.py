@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.inspection import (
     firmware_from,
     speed_verdict,
 )
-from tests.unit.rnic.tiny_server import MemoryFiles, Nic, TinyServer
+from tests.support.in_memory.server import MemoryFiles, Nic, TinyServer
 
 STATISTICS = """NIC statistics:
      rx_packets: 7

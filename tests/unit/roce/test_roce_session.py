@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered
-from tests.unit.roce.tiny_roce_server import TinyRoceServer, run
+from tests.support.in_memory.roce_server import TinyRoceServer, run
 
 SCRIPT = "/etc/ipu-roce/rnic0.sh"
 UNIT = "/etc/systemd/system/ipu-roce-rnic0.service"

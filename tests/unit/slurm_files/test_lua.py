@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import DeclaredPartition
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import partition_findings, replica_findings
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.lua import lua_of, shapes
-from tests.unit.slurm_program.test_settings import settings
+from tests.support.slurm_settings import settings
 
 MACHINES = [f"m{number}" for number in range(16)]
 FOUR = {f"n{number}": MACHINES[2 * number : 2 * number + 2] for number in range(4)}

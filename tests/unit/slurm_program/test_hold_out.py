@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.hold_out im
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import Settings
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.slurm import Slurm
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
-from tests.unit.slurm_program.test_settings import settings
+from tests.support.slurm_settings import settings
 
 MACHINES = [f"m{number}" for number in range(1, 17)]
 PAIRS = {f"n{number}": MACHINES[2 * number : 2 * number + 2] for number in range(8)}

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import 
     jobs_from,
     licenses_from,
 )
-from tests.unit.slurm_program.fake_slurm import FakeJob
+from tests.support.in_memory.slurm import FakeJob
 
 # As Slurm 22.05 prints it.
 DETAILS = """\

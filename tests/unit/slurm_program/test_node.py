@@ -15,8 +15,8 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File, Files
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.node import Node
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
-from tests.unit.slurm_program.fake_slurm import NODES, FakeJob, FakeSlurm
-from tests.unit.slurm_program.test_settings import settings
+from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
+from tests.support.slurm_settings import settings
 
 RUN = "/run/ipu-pod/slurm"
 CERTIFICATES = {"ca.crt": "the CA\n", "tls.crt": "a certificate\n", "tls.key": "a key\n"}

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program import program
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import Settings
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program import program as shipped
-from tests.unit.slurm_program.test_settings import settings
+from tests.support.slurm_settings import settings
 
 # A host of the tests has none.
 NO_SETTINGS = "/etc/ipu-pod/slurm.json is not there; run the role slurm, which writes it\n"

@@ -4,47 +4,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import (
-    DeclaredPartition,
-    Settings,
-    settings_from,
-)
-
-DYNAMIC: dict[str, Any] = {
-    "way": "dynamic",
-    "vpod": "jobs",
-    "ipus": 64,
-    "cluster": "c001",
-    "allocation": "jobs",
-    "api_host": "10.3.1.200",
-    "api_port": 8090,
-    "admin_port": 8091,
-    "secure": False,
-    "vipu_config": "",
-    "node_vipu_config": "",
-    "node_certificates": "",
-    "hand_over": "environment",
-    "slurm_partitions": [],
-    "gres_types": ["pod64"],
-    "default_ipus": 64,
-    "mapping": {},
-    "job_users": False,
-    "partitions": [],
-    "chained": {},
-    "state": "/var/lib/ipu-pod/slurm",
-    "run": "/run/ipu-pod/slurm",
-}
-
-
-def settings(**changes: Any) -> Settings:
-    """The settings of the way dynamic, changed."""
-    return settings_from(json.dumps({**DYNAMIC, **changes}))
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import DeclaredPartition, settings_from
+from tests.support.slurm_settings import settings
 
 
 def test_what_the_role_writes_is_read() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import Job
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.slurm import HOLDING, PATIENCE, Slurm
-from tests.unit.slurm_program.fake_slurm import FakeJob, FakeSlurm
+from tests.support.in_memory.slurm import FakeJob, FakeSlurm
 
 
 def slurm(*jobs: FakeJob) -> FakeSlurm:

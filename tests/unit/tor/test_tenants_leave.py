@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
-from tests.contract.in_process_switch import InProcessSwitch
+from tests.support.in_memory.switch import InProcessSwitch
 
 ABSENT = {"vlan_id": 101, "name": "vpod-alice", "state": "absent"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import Tenancy
 from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.interruptions import refusals
-from tests.unit.vpods.vpods_of_a_pod import ALICE, BOB, held, machines, planned, seen
+from tests.support.vpods_of_a_pod import ALICE, BOB, held, machines, planned, seen
 
 IDLE: dict[str, Any] = {f"p-poplar{number}": [] for number in range(1, 5)}
 GONE = {**ALICE, "state": "absent"}

@@ -12,9 +12,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import vpods_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from tests.support.vpods_of_a_pod import ALICE, JOBS, document, held, machines, planned, seen
 from tests.unit.vpods.test_changes import ports
 from tests.unit.vpods.test_interruptions import IDLE, refused
-from tests.unit.vpods.vpods_of_a_pod import ALICE, JOBS, document, held, machines, planned, seen
 
 GONE = {**JOBS, "state": "absent"}
 OWN = {name: words for name, words in JOBS.items() if name != "allocation"}

@@ -1,0 +1,135 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A dedicated V-IPU controller on one host beside the shared one, as real services of a container with systemd."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
+from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
+from tests.support.container_server import ContainerServer, begin_play, end_of
+from tests.support.controller_host import MACHINES, controller_host
+from tests.support.playbook_run import PlaybookRun
+
+HOST = "poplar1"
+PLACES = {"alice": ["p-ipum1", "p-ipum2"]}
+ALICE, SHARED = 10405, 8091
+
+DECLARED: dict[str, Any] = {
+    "schema": 1,
+    "pods": {
+        "p": {
+            "model": "bow-pod64",
+            "overrides": {name: {"gateway_address": address} for name, address in MACHINES.items()},
+        }
+    },
+    "controllers": {HOST: {"address": "127.0.0.1", "mode": "secure"}},
+    "clusters": {"c": {"controller": HOST, "pods": ["p"]}},
+}
+VPODS: dict[str, dict[str, Any]] = {
+    "alice": {
+        "cluster": "c",
+        "ipus": 8,
+        "vlan": 101,
+        "users": ["alice"],
+        "controller": "dedicated",
+        "partitions": {"train": {"ipus": 8}},
+    }
+}
+
+
+@dataclass
+class Bed:
+    """The host, and where its plays are."""
+
+    folder: Path
+    server: ContainerServer
+
+    def run(self, check: bool) -> PlaybookRun:
+        """Have the shared controller and the dedicated one."""
+        shared, own = controllers()
+        options = {f"vipu_controller_{key}": value for key, value in shared.items() if key != "name"}
+        return self.play(
+            role("main", **options),
+            role("dedicated", vipu_controller_dedicated=own),
+            check=check,
+        )
+
+    def play(self, *tasks: dict[str, Any], check: bool = False) -> PlaybookRun:
+        """Run tasks on the host."""
+        play = {"hosts": "poplar_servers", "gather_facts": False, "tasks": tasks}
+        # What is set for the shared controller must not reach the others.
+        running = begin_play(self.folder / "run", [self.server], [play], check, vipu_controller_directory="/srv/vipu")
+        document = end_of(running)
+        return PlaybookRun(running.returncode, document)
+
+    def held(self, port: int, kind: str, name: str = "") -> list[str]:
+        """The names of what a controller holds of a kind, asked as its administrator."""
+        suffix = f"-{name}" if name else ""
+        asked = f"vipu-admin --config /etc/vipu/vipu-admin{suffix}.hcl -P {port} --showjson list {kind}"
+        return sorted(each["id"] for each in json.loads(self.server.sh(asked))[kind])
+
+
+def controllers() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the shared controller should be, and those beside it."""
+    declaration = parse_declaration({**DECLARED, "vpods": VPODS})
+    wanted = desired(declaration, place(declaration, {HOST: PLACES}))
+    return wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]
+
+
+def role(entry_point: str, **options: Any) -> dict[str, Any]:
+    words = {"name": "ipu.pod.vipu_controller", "tasks_from": entry_point}
+    return {"name": entry_point, "ansible.builtin.include_role": words, "vars": options}
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    """A host with agents to reach, and no controller."""
+    folder = tmp_path_factory.mktemp("controller")
+    with controller_host(folder) as server:
+        yield Bed(folder, server)
+
+
+def test_it_comes_as_foretold_and_the_shared_one_stays_apart(bed: Bed) -> None:
+    made = as_foretold(bed.run)
+
+    assert bed.held(SHARED, "allocations") == ["alice"]
+    assert bed.held(SHARED, "partitions") == []
+    assert bed.held(ALICE, "allocations", "alice") == bed.held(ALICE, "clusters", "alice") == ["alice"]
+    assert bed.held(ALICE, "partitions", "alice") == ["train"]
+    assert bed.held(ALICE, "users", "alice") == ["admin", "alice"]
+    assert bed.held(ALICE, "agents", "alice") == PLACES["alice"]
+    key, mode = bed.server.sh("cat /var/lib/vipu-server-*/keys/*.key; stat -c %a /var/lib/vipu-server-*").split()
+    assert mode == "700"
+    assert key not in json.dumps(made.document)
+    metrics = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:10406/metrics').read().decode())"
+    assert "vipu_partitions" in bed.server.sh(f'python3 -c "{metrics}"')
+
+    # As after a run that has written the unit, and failed before it could restart the controller.
+    bed.server.sh("touch /etc/systemd/system/vipu-server-alice.service")
+    _shared, own = controllers()
+    owed = bed.play(role("dedicated", vipu_controller_dedicated=own), check=True)
+    assert [task.rpartition(" : ")[2] for _, task, result in owed.tasks if result.get("changed")] == [
+        "Start the controller"
+    ]
+
+    opened = bed.play(role("main", vipu_controller_mode="insecure"), check=True)
+    assert "is in secure mode (/etc/vipu/vipu-admin.hcl is there), but pods.yml says insecure" in opened.messages
+
+
+def as_foretold(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
+    """A run that does what a dry run has said."""
+    foretold, made = run(True), run(False)
+    for each in (foretold, made):
+        assert each.messages == ""
+    said, done = (sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (foretold, made))
+    assert said == done
+    return made

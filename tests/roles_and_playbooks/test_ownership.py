@@ -1,0 +1,273 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two pods of which only the switches are managed: order, the first failure, --limit, the lock and the record."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, environment_in, read_run
+from tests.support.processes import kill_with_all_below
+from tests.support.simulated_tor import Tor, running_tor
+
+PODS = ("blue", "green")
+
+
+def document(**of_green: Any) -> dict[str, Any]:
+    """Two pods; nobody answers for their Poplar servers."""
+    pods = {
+        name: {
+            "model": "bow-pod64",
+            "lrack": number,
+            "addressing": "multi-rack",
+            "managed": ["switch"],
+            "rnic": {"vlan": 100},
+            "overrides": {f"{name}-poplar1": {"management_address": f"127.0.0.{10 + number}"}},
+        }
+        for number, name in enumerate(PODS, 1)
+    }
+    pods["green"] |= of_green
+    return {"plugin": "ipu.pod.pods", "schema": 1, "pods": pods}
+
+
+@dataclass
+class Site:
+    """Two switches behind one inventory, and a directory for locks and records."""
+
+    switches: dict[str, Tor]
+    directory: Path
+
+    def declare(self, pods_yml: dict[str, Any]) -> None:
+        first = self.switches["blue"]
+        first.declare(pods_yml)
+        (first.inventory / "group_vars" / "poplar_servers.yml").write_text("ansible_port: 9\n")
+        for name, tor in self.switches.items():
+            host_vars = first.inventory / "host_vars"
+            host_vars.mkdir(exist_ok=True)
+            # Persistent connections are told apart by ansible_port: without it both switches would be one.
+            here = dict.fromkeys(("ansible_port", "ansible_httpapi_port"), tor.port)
+            (host_vars / f"{name}-tor.yml").write_text(yaml.safe_dump({"ansible_host": "127.0.0.1", **here}))
+
+    def run(self, *options: str, name: str = "tor_switches", **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.switches["blue"].playbook(
+            ROOT / "playbooks" / f"{name}.yml", *self.options, *options, COLUMNS="1000", **environment
+        )
+
+    @property
+    def options(self) -> list[str]:
+        return ["-e", f"pod_lock_own_directory={self.directory / 'state'}"]
+
+    def lock(self, pod: str) -> Path:
+        return self.directory / "state" / f"{pod}.lock"
+
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.directory / "state" / "runs.jsonl").read_text().splitlines()]
+
+    def configured(self, pod: str) -> bool:
+        """Whether a run has been at that switch."""
+        config = self.switches[pod].directory / "running-config"
+        return config.exists() and "vlan 100\n" in config.read_text()
+
+    def dry_run(self, *options: str) -> PlaybookRun:
+        """What a dry run says, which succeeds."""
+        done = self.run("--check", *options, name="site", **JSON_OUTPUT)
+        run = read_run("site", done)
+        assert (run.code, run.messages) == (0, "")
+        return run
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    for name in PODS:
+        (tmp_path / name).mkdir()
+    with running_tor(tmp_path / "blue") as blue, running_tor(tmp_path / "green") as green:
+        found = Site({"blue": blue, "green": green}, tmp_path)
+        found.declare(document())
+        yield found
+
+
+def order(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The switches in the order in which they were changed."""
+    return re.findall(r"^  (\w+-tor): ", done.stdout, re.MULTILINE)
+
+
+def test_only_the_switches_are_touched_and_the_summary_says_what_was_left_out(site: Site) -> None:
+    done = site.run(name="site")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert order(done) == ["blue-tor", "green-tor"]
+    assert "Not managed by pods.yml: Poplar servers blue-poplar1, green-poplar1" in done.stdout
+    assert "--limit" not in done.stdout
+    assert [path.name for path in sorted((site.directory / "state").iterdir())] == ["runs.jsonl"]
+
+
+def test_the_pod_with_the_canary_goes_first(site: Site) -> None:
+    site.declare(document(canary=["green-tor"]))
+    assert order(site.run()) == ["green-tor", "blue-tor"]
+
+
+def test_a_failing_switch_stops_the_run_before_the_next_is_touched(site: Site) -> None:
+    site.switches["blue"].type("configure session somebody", "vlan 999", "name theirs")
+    site.switches["green"].requests()
+    done = site.run()
+    assert done.returncode == 2
+    assert "another configuration session is open on the switch" in done.stdout
+    # The preflight has read it.
+    assert not [commands for commands in site.switches["green"].requests() if "configure" in str(commands)]
+    assert not site.configured("green")
+
+
+def test_a_limit_gives_the_subset_of_the_plan_and_says_what_it_leaves_out(site: Site) -> None:
+    whole = site.dry_run()
+    switches = sorted({device for device, _step in whole.foretold})
+    assert switches == ["blue-tor", "green-tor"]
+    assert "--limit" not in str(whole.told)
+    for limit, within in {"blue-tor": ["blue-tor"], "green": ["green-tor"], "switches": switches}.items():
+        limited = site.dry_run("--limit", limit)
+        assert limited.foretold == {(device, step) for device, step in whole.foretold if device in within}
+        left_out = [host for host in switches if host not in within]
+        assert [line for line in limited.told if "--limit" in line] == [
+            f"Left out by --limit: {host}" for host in left_out
+        ]
+
+
+def test_a_plan_under_a_limit_is_a_subset_too(site: Site) -> None:
+    def plan(*limit: str) -> list[dict[str, Any]]:
+        done = site.run(*limit, "-e", f"plan_directory={site.directory / 'plan'}", name="plan")
+        assert done.returncode == 0, done.stdout + done.stderr
+        steps = json.loads((site.directory / "plan" / "plan.json").read_text())["steps"]
+        return [{key: value for key, value in step.items() if key != "number"} for step in steps]
+
+    whole = plan()
+    assert {step["device"] for step in whole} == {"blue-tor", "green-tor"}
+    for limit in ("green-tor", "green-tor,localhost"):
+        assert plan("--limit", limit) == [step for step in whole if step["device"] == "green-tor"]
+
+
+def test_a_run_is_recorded_with_who_when_and_what(site: Site) -> None:
+    assert site.run("--limit", "blue-tor").returncode == 0
+    started, ended = site.records()
+    assert (started["event"], started["playbook"], started["pods"]) == ("started", "tor_switches.yml", ["blue"])
+    assert started["limit"] == "blue-tor"
+    assert (ended["event"], ended["run"]) == ("ended", started["run"])
+    assert {step["device"] for step in ended["steps"]} == {"blue-tor"}
+    assert {"action", "kind", "name", "reason", "risk"} <= ended["steps"][0].keys()
+    shown = site.run(name="runs").stdout
+    assert "STARTED" in shown
+    assert f"tor_switches.yml  blue  blue-tor  done    {len(ended['steps'])}" in shown
+
+
+def test_a_dry_run_takes_no_lock_and_leaves_no_record(site: Site) -> None:
+    assert site.run("--check").returncode == 0
+    assert not (site.directory / "state").exists()
+
+
+def started(site: Site, pod: str) -> subprocess.Popen[str]:
+    """A run that holds a pod, and works on it for as long as it lives."""
+    blue = site.switches["blue"]
+    playbook = site.directory / "long.yml"
+    task = {"name": "Work", "ansible.builtin.command": "sleep infinity", "delegate_to": "localhost"}
+    playbook.write_text(
+        yaml.safe_dump(
+            [
+                {"import_playbook": str(ROOT / "playbooks" / "phases" / "hold.yml")},
+                {"hosts": f"{pod}-tor", "gather_facts": False, "tasks": [task]},
+            ]
+        )
+    )
+    process = subprocess.Popen(
+        [f"{PROGRAMS}/ansible-playbook", "-i", str(blue.inventory), str(playbook), *site.options, "--limit", pod],
+        cwd=site.directory,
+        env=environment_in(site.directory),
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    while not (site.directory / "state" / "runs.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    return process
+
+
+@pytest.fixture
+def at_work(site: Site) -> Iterator[subprocess.Popen[str]]:
+    """A run that holds blue."""
+    process = started(site, "blue")
+    yield process
+    kill_with_all_below(process)
+
+
+def test_a_second_run_is_told_who_the_first_one_is_and_touches_nothing(
+    site: Site, at_work: subprocess.Popen[str]
+) -> None:
+    done = site.run()
+    assert done.returncode == 2
+    holder = json.loads(site.lock("blue").read_text())
+    assert holder["process"] == at_work.pid
+    said = f"blue is held by {holder['user']} on {holder['host']} (process {at_work.pid}, long.yml) since 2"
+    assert said in done.stdout
+    assert "wait until that run has ended" in done.stdout
+    assert not site.lock("green").exists()
+    assert not site.configured("green")
+    assert "at work" in site.run(name="runs").stdout
+
+
+def test_another_pod_is_nobody_elses_business(site: Site, at_work: subprocess.Popen[str]) -> None:
+    assert at_work.poll() is None
+    assert site.run("--limit", "green").returncode == 0
+    assert site.configured("green")
+    assert site.lock("blue").exists()
+
+
+def test_a_dry_run_says_who_is_at_work(site: Site, at_work: subprocess.Popen[str]) -> None:
+    done = site.run("--check")
+    assert done.returncode == 0
+    assert f"(process {at_work.pid}, long.yml)" in done.stdout + done.stderr
+
+
+def test_the_lock_of_a_killed_run_is_taken_over_with_a_warning(site: Site, at_work: subprocess.Popen[str]) -> None:
+    kill_with_all_below(at_work)
+    done = site.run("--limit", "blue")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"(process {at_work.pid}, long.yml)" in done.stderr + done.stdout
+    assert "which is dead" in done.stderr + done.stdout
+    assert not site.lock("blue").exists()
+    assert "did not end" in site.run(name="runs").stdout
+
+
+def test_the_lock_of_another_control_node_is_a_lease(site: Site) -> None:
+    theirs = {
+        "user": "alice",
+        "host": "control1",
+        "process": 4711,
+        "process_started": "1",
+        "node": "theirs",
+        "playbook": "site.yml",
+        "pod": "blue",
+        "since": "2026-11-21T14:02:11Z",
+        "lease": 60,
+    }
+    site.lock("blue").parent.mkdir()
+
+    def renewed(minutes_ago: float) -> subprocess.CompletedProcess[str]:
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - minutes_ago * 60))
+        site.lock("blue").write_text(json.dumps({**theirs, "renewed": moment}))
+        return site.run("--limit", "blue")
+
+    refused = renewed(minutes_ago=59)
+    assert refused.returncode == 2
+    said = "blue is held by alice on control1 (process 4711, site.yml) since 2026-11-21 14:02:11 UTC; wait until that"
+    assert said in refused.stdout
+    assert f"or remove {site.lock('blue')} on" in refused.stdout
+    assert not site.configured("blue")
+    assert renewed(minutes_ago=61).returncode == 0
+    assert site.configured("blue")

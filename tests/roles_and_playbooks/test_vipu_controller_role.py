@@ -1,0 +1,82 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the role vipu_controller relies on: the archive's shape, and the program that it leaves to copy the storage."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
+from tests.support.checkout import PROGRAMS
+from tests.support.controller_looks import SETTINGS
+
+KEPT = 3
+
+
+def done(*command: str | Path, **options: Any) -> str:
+    found = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_releases_of_the_archive_stand_side_by_side(tmp_path: Path) -> None:
+    for release in ("1.17.0", "1.18.0"):
+        archive = tmp_path / f"{release}.tar.gz"
+        done(PROGRAMS / "podsim", "vipu-archive", archive, "--release", release)
+        done("tar", "-xf", archive, "-C", tmp_path)
+        done(tmp_path / f"vipu-{release}" / "install.sh", env={**os.environ, "DESTDIR": str(tmp_path)})
+    environment = {"PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+    for release in ("1.17.0", "1.18.0"):
+        place = tmp_path / "opt" / "gc" / f"vipu-{release}"
+        assert done(place / "vipu-admin", "--version", env=environment) == f"version: {release}\n"
+        storage = tmp_path / f"{release}.json"
+        printed = done(place / "vipu-server", "--init", "--storage", storage, env=environment)
+        assert printed == f"Initialised storage: {storage}\n"
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    """The program, for a storage in ``tmp_path``."""
+    settings = {
+        **SETTINGS,
+        "vipu_controller_storage": str(tmp_path / "vipu-server.json"),
+        "vipu_controller_backup_directory": str(tmp_path / "backups"),
+        "vipu_controller_backups_kept": KEPT,
+    }
+    program = tmp_path / "vipu-backup"
+    files = [thing for thing in vipu_controller_resources(settings) if isinstance(thing, File)]
+    (text,) = [file.content for file in files if file.path == "/usr/local/sbin/vipu-backup"]
+    program.write_text(text or "", encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def copies(backup: Path) -> list[str]:
+    return [path.read_text() for path in sorted((backup.parent / "backups").glob("*"))]
+
+
+def test_without_storage_there_is_nothing_to_copy(backup: Path) -> None:
+    assert done(backup) == ""
+    assert copies(backup) == []
+
+
+def test_a_storage_is_copied_once_for_nobody_else_to_read(backup: Path) -> None:
+    (backup.parent / "vipu-server.json").write_text("{}")
+    name = done(backup).strip()
+    assert done(backup) == ""
+    assert copies(backup) == ["{}"]
+    assert (backup.parent / "backups" / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_newest_copies_stay_and_the_one_that_is_named(backup: Path) -> None:
+    names = []
+    for number in range(6):
+        (backup.parent / "vipu-server.json").write_text(str(number))
+        names.append(done(backup, *names[:1]).strip())
+    assert copies(backup) == ["0", "3", "4", "5"]

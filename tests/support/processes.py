@@ -1,0 +1,38 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Processes that tests start, wait for and end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait until something holds that takes others a moment; after some seconds the test has failed."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def kill_with_all_below(process: subprocess.Popen[Any]) -> None:
+    """End a process and what it has started, without a word to them: as if their machine had lost its power."""
+    if process.poll() is None:
+        family = [process.pid]
+        # Ansible's workers are in sessions of their own, and outlive their parent.
+        for pid in family:
+            # What is stopped starts nothing more, and a worker may just have ended.
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)
+                family += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split())
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    process.wait()
