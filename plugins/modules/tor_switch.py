@@ -74,9 +74,9 @@ options:
   confirm:
     description:
       - Whether this call also checks and confirms the commit.
-      - With V(false) it commits with the timer running and returns RV(pending). The caller may then wake what is idle,
-        by a ping from the servers for example, and has to call again with O(state=confirmed) before O(confirm_within)
-        is over. A O(canary) is checked and confirmed all the same.
+      - With V(false) it commits with the timer running and returns RV(pending). The caller may then send ARP probes to
+        idle machines, or ping them from the servers, and has to call again with O(state=confirmed) before
+        O(confirm_within) is over. A O(canary) is checked and confirmed all the same.
     type: bool
     default: true
   confirm_within:
@@ -90,10 +90,10 @@ options:
       - With O(state=confirmed), what RV(pending) of the call with O(confirm=false) was. Nothing is done if it is empty,
         as it is if that call had nothing to change.
     type: dict
-  not_woken:
+  not_probed:
     description:
-      - With O(state=confirmed), names of ports whose machines nobody could wake. No MAC address has to be learned there
-        again. All other checks hold there, too.
+      - With O(state=confirmed), names of ports to whose machines no ARP probe could be sent. No MAC address has to be
+        learned there again. All other checks hold there, too.
     type: list
     elements: str
     default: []
@@ -101,7 +101,7 @@ options:
     description:
       - What has to hold before a change is confirmed, beside that the switch has what was planned, that nothing of
         somebody else appeared or vanished, and that each port which forwarded frames does so in its VLANs.
-      - What was not there before is never missed.
+      - Only neighbours and MAC addresses that were seen before the change are required after it.
     type: dict
     suboptions:
       lldp:
@@ -402,8 +402,8 @@ def confirm(module: AnsibleModule) -> None:
     """Finish what a call with ``confirm: false`` left pending."""
     if not module.params["pending"]:
         module.exit_json(changed=False, session=None)
-    not_woken = port_names("not_woken", module.params["not_woken"])
-    pending = pending_of(module.params["pending"]).without_addresses_at(not_woken)
+    not_probed = port_names("not_probed", module.params["not_probed"])
+    pending = pending_of(module.params["pending"]).without_addresses_at(not_probed)
     if module.check_mode:
         module.exit_json(changed=True, session=pending.session)
     send, reachable = way_to(module._socket_path)

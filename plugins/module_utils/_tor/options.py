@@ -102,6 +102,6 @@ ARGUMENT_SPEC: Spec = {
     "confirm": {"type": "bool", "default": True},
     "confirm_within": {"type": "int", "default": 120},
     "pending": {"type": "dict"},
-    "not_woken": {"type": "list", "elements": "str", "default": []},
+    "not_probed": {"type": "list", "elements": "str", "default": []},
     "checks": {"type": "dict", "options": _CHECKS, "apply_defaults": True},
 }

@@ -49,8 +49,8 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         "tor_switches": {
             device.name: dict(
                 desired_tor(declaration, device, tenants),
-                wakers={
-                    server.name: _waker(server, servers[server.name], devices)
+                arp_probes={
+                    server.name: _arp_probe(server, servers[server.name], devices)
                     for server in in_pod[device.pod]
                     if server.kind == POPLAR_SERVER
                 },
@@ -141,7 +141,7 @@ def _peers(
     return {name: devices[name].facts["rnic_address"] for name in answering}
 
 
-def _waker(server: Device, options: Options, devices: Mapping[str, Device]) -> Options:
+def _arp_probe(server: Device, options: Options, devices: Mapping[str, Device]) -> Options:
     """Which IPU-Machines a server can ask for a frame, so that their switch knows again what is at these ports."""
     machines = [device for device in map(devices.__getitem__, options["peers"]) if device.pod == server.pod]
     return {

@@ -62,7 +62,9 @@ def of_vpods(
             for vlan in desired["tor_switches"][switch]["vlans"]
             if vlan.get("state") == ABSENT and vlan["name"] in gone
         ]
-        options["wakers"] = {name: waker for name, waker in options["wakers"].items() if name in servers}
+        options["arp_probes"] = {
+            name: arp_probe for name, arp_probe in options["arp_probes"].items() if name in servers
+        }
     return {
         **desired,
         "tor_switches": switches,

@@ -61,8 +61,8 @@ def lowering(
             for vlan in rest["tor_switches"][switch]["vlans"]
             if vlan.get("state") == ABSENT and vlan["name"] in names
         ]
-        # Nobody can wake a machine in the VLAN in which it rests, so it may be silent there.
-        options["wakers"] = {}
+        # No server can send ARP probes in the quarantine VLAN, so its machines may be silent.
+        options["arp_probes"] = {}
         ports = {port["name"] for port in options["ports"]}
         options["cables"] = [cable for cable in options["cables"] if cable["port"] in ports]
     return {

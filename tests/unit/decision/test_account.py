@@ -122,7 +122,7 @@ def test_only_who_is_up_can_wake_a_neighbour(looks: Looks) -> None:
     looks["p-poplar2"]["parts"]["links"]["links"]["rnic0"]["up"] = False
     looks["p-poplar3"]["parts"]["links"] = {"message": "it would not say"}
     (switch,) = [each["options"] for each in found(looks, WITH_CAROL) if each["host"] == "p-tor"]
-    assert list(switch[stages.SWITCHES]["wakers"]) == ["p-poplar1"]
+    assert list(switch[stages.SWITCHES]["arp_probes"]) == ["p-poplar1"]
 
 
 @pytest.mark.parametrize(
@@ -144,10 +144,10 @@ def test_a_server_is_idle_if_all_its_rdma_nics_are_down(nics: list[dict[str, Any
 
 def test_whom_a_run_needs_besides(looks: Looks) -> None:
     of = found(looks, WITH_CAROL)
-    wakes = "wakes IPU-Machines on p-tor"
+    probes = "sends ARP probes to IPU-Machines on p-tor"
     assert [(each["device"], each["for"]) for each in helpers(of, {CONTROLLER: ["p", "q"]})] == [
         (CONTROLLER, "keeps the locks of p, q"),
-        *((name, wakes) for name in SERVERS),
+        *((name, probes) for name in SERVERS),
         *((name, "verifies") for name in SERVERS),
     ]
 

@@ -171,7 +171,7 @@ def test_a_canary_that_is_settled_is_no_canary_any_more() -> None:
 
 def test_nobody_is_asked_to_wake_what_goes_to_rest_and_nobody_else_is_expected_to_be_silent() -> None:
     switch = planned({"alice": GONE}, held(alice=machines(1, 4))).lowered["tor_switches"]["p-tor"]
-    assert switch["wakers"] == {}
+    assert switch["arp_probes"] == {}
     assert {cable["port"] for cable in switch["cables"]} == {f"Ethernet{n}/1" for n in (*range(9, 13), 25)}
 
 
