@@ -27,7 +27,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.moved import moved
 from ansible_collections.ipu.pod.plugins.plugin_utils._review.plan_document import parse_plan
@@ -71,7 +71,7 @@ class ActionModule(ActionBase):
         run = this_run()
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         found = members(decision, declaration, looks, request, options["verify"])
-        kept = keepers(declaration, changing(found))
+        kept = lock_hosts(declaration, changing(found))
         document = {
             **document_of(decision, looks, declaration, made, f"{run.user}@{run.host}"),
             "helpers": helpers(found, kept),

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declared import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.keepers import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._run_folder import RunFolder
 
@@ -44,11 +44,11 @@ class ActionModule(ActionBase):
                 hosts += hosts_of(declaration, plain(options["vpods"]))
             if options["left"]:
                 hosts += left_servers(declaration, RunFolder().looks(), plain(options["vpods"]))
-            kept = keepers(declaration, hosts)
+            kept = lock_hosts(declaration, hosts)
         except DeclarationError as error:
             raise AnsibleActionFail("; ".join(error.problems)) from None
         return {
             "changed": False,
             "hosts": hosts,
-            "keepers": [{"host": host, "pods": pods} for host, pods in kept.items()],
+            "lock_hosts": [{"host": host, "pods": pods} for host, pods in kept.items()],
         }

@@ -56,7 +56,7 @@ hosts:
   returned: success
   type: list
   elements: str
-keepers:
+lock_hosts:
   description: For each host that keeps locks of their pods its C(host) and C(pods).
   returned: success
   type: list

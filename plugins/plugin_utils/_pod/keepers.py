@@ -13,16 +13,16 @@ from .model import Declaration
 CONTROL_NODE = "localhost"
 
 
-def keepers(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
+def lock_hosts(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
     """Host to the pods whose lock it keeps, for those that a run on ``hosts`` may change.
 
-    A pod's keeper is the host of its managed controller, else the control node.
+    A pod's lock host is the host of its managed controller, else the control node.
     """
     changed = _changed_pods(declaration, hosts)
     result: dict[str, list[str]] = {}
     for pod in declaration.pods:
         if pod in changed:
-            result.setdefault(_keeper(declaration, pod), []).append(pod)
+            result.setdefault(_lock_host(declaration, pod), []).append(pod)
     return result
 
 
@@ -43,7 +43,7 @@ def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
     return pods | of_controllers
 
 
-def _keeper(declaration: Declaration, pod: str) -> str:
+def _lock_host(declaration: Declaration, pod: str) -> str:
     for cluster in declaration.clusters.values():
         controller = declaration.controllers[cluster.controller]
         if pod in cluster.pods and manages_controller(declaration, controller):
