@@ -36,7 +36,7 @@ options:
         and is taken to hold nothing. Otherwise a controller that does not answer is an error.
     type: bool
     default: false
-  foretold:
+  predicted:
     description:
       - What earlier tasks of the same run have made of the controller, as the C(after) that they returned.
       - Only in check mode does this matter, where they have not; it then counts instead of what is read.

@@ -57,7 +57,7 @@ options:
     description:
       - Partition name to a list with the IPUoF configuration of each of its GCDs, as the controller renders them and
         M(ipu.pod.vipu_info) returns them. Needed for O(mode=files) only.
-      - In check mode a partition may be missing, because it is yet to be created. Its files are then foretold
+      - In check mode a partition may be missing, because it is yet to be created. Its files are then predicted
         to be written, whatever is there, and the content is left out of RV(after) and RV(diff).
     type: dict
     default: {}
@@ -235,7 +235,7 @@ def main() -> None:
     ownership = ipuof.Ownership(options["owner"], options["group"], options["file_mode"])
     try:
         check_ownership(ownership.owner, ownership.group, ownership.mode)
-        wanted = ipuof.wanted_files(options, foretell=module.check_mode)
+        wanted = ipuof.wanted_files(options, predict=module.check_mode)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
     store = IpuofFiles(Files())

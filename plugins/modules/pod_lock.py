@@ -121,7 +121,7 @@ def main() -> None:
             )
         run = run_from(module.params["run"])
         if module.check_mode:
-            _foretell(module, directory, run)
+            _predict(module, directory, run)
         with directory.alone():
             there = {pod: directory.lock(pod) for pod in module.params["pods"]}
             if module.params["state"] == "held":
@@ -131,7 +131,7 @@ def main() -> None:
         module.fail_json(msg=str(error), changed=False, locks={})
 
 
-def _foretell(module: AnsibleModule, directory: Directory, run: Run) -> None:
+def _predict(module: AnsibleModule, directory: Directory, run: Run) -> None:
     """Say who is at work. Who may only read may not see it, which is no reason to end."""
     found: dict[str, Lock | None] = {}
     for pod in module.params["pods"]:

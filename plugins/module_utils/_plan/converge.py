@@ -92,8 +92,8 @@ def converge(
     before = read()
     steps = plan(before)
     if check_mode or not steps:
-        foretold = predict(before, steps)
-        return Outcome(before, foretold, steps, _failed(verify(foretold), steps))
+        predicted = predict(before, steps)
+        return Outcome(before, predicted, steps, _failed(verify(predicted), steps))
     try:
         apply(steps)
     except StepFailed as failure:

@@ -77,7 +77,7 @@ def refuse_used(steps: Sequence[Step], uses: Uses, server: Server) -> None:
             raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 
 
-def foretold(server: Server, steps: Sequence[Step]) -> Server:
+def predicted(server: Server, steps: Sequence[Step]) -> Server:
     """What a survey will see when the steps have been carried out."""
     links = dict(server.links)
     files = dict(server.files)

@@ -12,8 +12,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DISRUPTIVE, UPDATE, Step, predict
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.change import (
     felt,
-    foretold,
     planner_on,
+    predicted,
     refuse_used,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import Interface, interfaces_from
@@ -145,7 +145,7 @@ def _surveyed(found: Part, devices: Mapping[str, str]) -> RoceServer:
 
 def _server(look: Look, earlier: Sequence[Step]) -> Server:
     """The server's interfaces after the earlier steps."""
-    return foretold(rnic_server_from(_read(look, "links")), [step for step in earlier if step.kind == INTERFACE])
+    return predicted(rnic_server_from(_read(look, "links")), [step for step in earlier if step.kind == INTERFACE])
 
 
 def _read(look: Look, name: str) -> Part:

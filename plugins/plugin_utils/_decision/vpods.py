@@ -132,4 +132,4 @@ def _ipuof_steps(
 ) -> list[Step]:
     asked = {**wanted, "configurations": configurations, "login_partition": None}
     ownership = ipuof.Ownership(settings["vpod_owner"], settings["vpod_group"], settings["vpod_file_mode"])
-    return ipuof.plan(ipuof.wanted_files(asked, foretell=True), ownership, state)
+    return ipuof.plan(ipuof.wanted_files(asked, predict=True), ownership, state)

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tests.packets.running_flow import RunningFlow
-from tests.playbook_run import did_what_was_foretold
+from tests.playbook_run import did_what_was_predicted
 
 from .conftest import INVENTORY
 from .floor import Floor, everything_comes_back
@@ -57,11 +57,11 @@ class Vpods:
         return run
 
     def check_then_do(self, only: list[str], told: list[str] | None = None) -> Any:
-        """Do it, after a dry run that has to foretell what changes on which hosts, and see that nothing is left."""
+        """Do it, after a dry run that has to predict what changes on which hosts, and see that nothing is left."""
         check = self.done("--check", only=only, told=told)
         assert changed(check) == []
         run = self.done(only=only, told=told)
-        did_what_was_foretold(check, run)
+        did_what_was_predicted(check, run)
         self.nothing_is_left(only)
         return run
 
