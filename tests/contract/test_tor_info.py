@@ -28,7 +28,7 @@ DOCUMENT: dict[str, Any] = {
         }
     },
 }
-# A server whose "SSH" is this machine: it cannot wake anybody, which must not matter.
+# A server whose "SSH" is this machine: it can send no ARP probes, which must not matter.
 ARP_PROBE = {"interface": "no-such-rnic", "addresses": ["10.1.5.1"], "ports": ["Ethernet25/1", "Ethernet9/1"]}
 ARP_PROBES = {"p-poplar1": ARP_PROBE}
 
