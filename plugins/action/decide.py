@@ -105,7 +105,7 @@ def _answered(looks: dict[str, Any]) -> list[str]:
 
 
 def _reading(decision: Decision) -> dict[str, Any]:
-    """What reports need besides the plan."""
+    """The facts that reports need besides the plan."""
     tenancy = decision.tenancy
     return {
         "compared": decision.plan.compared,

@@ -26,7 +26,7 @@ OPTIONS = {
 
 
 class ActionModule(ActionBase):
-    """Everything that decides is pure."""
+    """Returns the devices and lock hosts that pure functions find."""
 
     _supports_check_mode = True
     _requires_connection = False

@@ -35,7 +35,7 @@ SHOWN = ("ansible.builtin.debug", "debug")
 
 
 class CallbackModule(Default):
-    """Everything goes to Ansible's own callback where its usual output is wanted, or something has gone wrong."""
+    """Shows the short report; leaves the output to Ansible's own callback where that is wanted."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
@@ -43,7 +43,7 @@ class CallbackModule(Default):
 
     def __init__(self) -> None:
         super().__init__()
-        # The stage that has begun and is not told yet, and the one that was told last: its batches are plays, too.
+        # The stage that has begun and is not shown yet, and the one shown last: each of its batches is a play, too.
         self._stage, self._told, self._play_name = "", "", ""
         self._has_reported = self._changed = False
 
@@ -60,7 +60,7 @@ class CallbackModule(Default):
         self._stage = "" if name == self._told else name
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        """Tell the stage that the first task begins; tasks are not told."""
+        """Show the stage whose first task begins; tasks are not shown."""
         if self._is_usual:
             super().v2_playbook_on_task_start(task, is_conditional)
         elif STAGE.match(self._stage):
@@ -68,22 +68,22 @@ class CallbackModule(Default):
             self._told, self._stage = self._stage, ""
 
     def v2_playbook_on_handler_task_start(self, task: Any) -> None:
-        """Tasks are not told."""
+        """Tasks are not shown."""
         if self._is_usual:
             super().v2_playbook_on_handler_task_start(task)
 
     def v2_playbook_on_include(self, included_file: Any) -> None:
-        """Files are not told."""
+        """Files are not shown."""
         if self._is_usual:
             super().v2_playbook_on_include(included_file)
 
     def v2_playbook_on_no_hosts_matched(self) -> None:
-        """A stage in which nobody has a step is not told."""
+        """A stage without hosts is not shown."""
         if self._is_usual:
             super().v2_playbook_on_no_hosts_matched()
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        """Tell the lines of a report, what a playbook shows, and what changed where no report says it."""
+        """Show the lines of a report, debug messages, and changes that no report has."""
         if self._is_usual:
             super().v2_runner_on_ok(result)
             return
@@ -100,7 +100,7 @@ class CallbackModule(Default):
             self._display.display(f"{result.host.get_name()}: {result.task.get_name()}", color=constants.COLOR_CHANGED)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
-        """What is skipped is not told."""
+        """Skipped tasks are not shown."""
         if self._is_usual:
             super().v2_runner_on_skipped(result)
 
@@ -112,7 +112,7 @@ class CallbackModule(Default):
             self._tell(result.result.get("msg", ""))
 
     def v2_runner_item_on_skipped(self, result: Any) -> None:
-        """Items are not told."""
+        """Items are not shown."""
         if self._is_usual:
             super().v2_runner_item_on_skipped(result)
 
@@ -138,11 +138,11 @@ class CallbackModule(Default):
             self._tell_failure(result)
 
     def v2_on_file_diff(self, result: Any) -> None:
-        """Differences are told where they are asked for."""
+        """Show differences if they are asked for."""
         super().v2_on_file_diff(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """The report has said it all; after a failure, who failed."""
+        """Show nothing more, or after a failure which hosts failed."""
         if self._is_usual or stats.failures or stats.dark:
             super().v2_playbook_on_stats(stats)
         elif not self._has_reported and not self._changed:

@@ -23,12 +23,12 @@ def dnsmasq(declared: dict[str, Any], hosts: list[dict[str, Any]], own_addresses
 
 
 def chrony(declared: dict[str, Any]) -> str:
-    """What is added to chrony's configuration."""
+    """Return the drop-in for chrony."""
     return _or_error(lambda: chrony_configuration(declared))
 
 
 def rsyslog(declared: dict[str, Any]) -> str:
-    """What is added to rsyslog's configuration."""
+    """Return the drop-in for rsyslog."""
     return _or_error(lambda: rsyslog_configuration(declared))
 
 

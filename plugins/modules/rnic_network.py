@@ -437,7 +437,7 @@ def main() -> None:
 
 
 def run(module: Any) -> None:
-    """What the parameters ask for; ends the module.
+    """Do what the parameters ask for and exit the module.
 
     Raises:
         Refused, DeviceError: nothing was touched, or the message says what was.

@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on a Poplar server right now."""
+"""Find processes that use the IPUs of a Poplar server."""
 
 from __future__ import annotations
 

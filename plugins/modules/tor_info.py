@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a switch is configured to be and what it sees at its ports, read-only."""
+"""Read the configuration of a switch and what it sees at its ports."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ CABLE_OPTIONS = {
 
 
 def read(module: AnsibleModule) -> dict[str, Any]:
-    """Everything that the module returns."""
+    """Return the results of the module."""
     try:
         cables = declare_cables(module.params["cables"])
     except ValueError as error:

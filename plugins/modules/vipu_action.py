@@ -89,7 +89,7 @@ before:
   type: dict
   returned: success
 after:
-  description: The cluster or partition after, null where it is gone. Not told in check mode.
+  description: The cluster or partition after, null where it is gone. Not returned in check mode.
   type: dict
   returned: success, not in check mode
 report:

@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Allocations of IPU-Machines of a V-IPU controller."""
+"""Manage the allocations of a V-IPU controller."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Linux a host runs, in the words of Ansible's facts. Their own reader would bring all others along. Pure."""
+"""The Linux distribution of a host, as Ansible's facts name it, without loading Ansible's fact modules. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts of a look: each is read by itself, and one that fails says why in one line."""
+"""The parts of a look. Each is read independently; one that fails gives a message of one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Part = Dict[str, Any]
 
 
 def answer_of(read: Callable[[], Part]) -> Part:
-    """What was read; ``message`` alone where it could not be read."""
+    """Return what ``read`` returns, or only ``message`` if it fails."""
     try:
         return read()
     except (Refused, DeviceError, OSError, ValueError) as error:
@@ -23,5 +23,5 @@ def answer_of(read: Callable[[], Part]) -> Part:
 
 
 def line_of(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """Return an error as one line."""
     return " ".join(str(error).split())[:_LONGEST]

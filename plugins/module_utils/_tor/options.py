@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of tor_switch, each said once; the documentation is in doc_fragments and in the module."""
+"""The options of tor_switch; the documentation is in doc_fragments and in the module."""
 
 from __future__ import annotations
 
