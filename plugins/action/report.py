@@ -70,8 +70,8 @@ class ActionModule(ActionBase):
             else:
                 view = self._view(plain(options), variables)
         except (Refused, DeclarationError) as error:
-            said = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
-            raise AnsibleActionFail(said) from None
+            message = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
+            raise AnsibleActionFail(message) from None
         written = _write(view.files, options["directory"]) if options["directory"] else False
         return {
             "changed": written,

@@ -66,9 +66,9 @@ def observed(answers: Mapping[str, str]) -> Observed:
     return Observed(**{part: _understood(*command, answers) for part, command in _PARTS.items()})
 
 
-def observed_from(told: Mapping[str, Any]) -> Observed:
-    """The same from what tor_info and tor_look tell of it."""
-    return Observed(**{field.name: told[field.name] for field in fields(Observed)})
+def observed_from(reported: Mapping[str, Any]) -> Observed:
+    """Return the observations that tor_info and tor_look have returned."""
+    return Observed(**{field.name: reported[field.name] for field in fields(Observed)})
 
 
 def _understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood | None:
