@@ -164,8 +164,8 @@ options:
     description:
       - Directory on the host that the module runs on. The access key of each new user goes into a file C(NAME.key) in
         it, mode 0600. A missing directory is made, mode 0700.
-      - A declared user who was there before and whose file is missing is named in a warning, as nobody can show that
-        key again.
+      - A declared user who was there before and whose file is missing is named in a warning, as the key cannot
+        be read again.
     type: path
   return_keys:
     description: Return the access keys of new users in RV(ignore:access_keys). The task has to set C(no_log) then.

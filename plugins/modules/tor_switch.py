@@ -16,8 +16,8 @@ description:
     configuration session, and touches nothing else.
   - The session is committed with a timer. The module then looks at the switch over a fresh connection, compares what it
     has with the plan, everything else with what it had before, and what it sees at its ports with what it saw there
-    before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it takes
-    the change back, and if the switch can no longer be reached, it goes back to the old configuration by itself.
+    before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it rolls
+    the change back, and if the switch can no longer be reached, the switch rolls it back by itself.
   - Quality of service and MTU are only ever changed where they are declared, whatever the O(state).
   - Over eAPI, a run with nothing to change costs the switch two requests, any other eight, and more only while links
     settle or with O(canary).
@@ -81,7 +81,7 @@ options:
     default: true
   confirm_within:
     description:
-      - Seconds from the commit until the switch undoes it, if it was not confirmed by then.
+      - Seconds from the commit until the switch rolls it back, if it was not confirmed by then.
       - V(10) to V(3600), and more than O(checks.settle_within).
     type: int
     default: 120
@@ -99,8 +99,8 @@ options:
     default: []
   checks:
     description:
-      - What has to hold before a change is confirmed, beside that the switch has what was planned, that nothing of
-        somebody else appeared or vanished, and that each port which forwarded frames does so in its VLANs.
+      - Pre-commit checks beside those that always run, namely that the switch has what was planned, that nothing of
+        somebody else has appeared or vanished, and that each port which forwarded frames does so in its VLANs.
       - Only neighbours and MAC addresses that were seen before the change are required after it.
     type: dict
     suboptions:
@@ -291,7 +291,7 @@ plan:
         - V(disruptive) where frames that pass today may stop passing.
         - V(tenant outage) where they are a tenant's, whose VLAN is called C(vpod-NAME), and where a VLAN goes that
           ports beside the scope still use.
-        - V(destructive) where a VLAN goes that nobody uses. Otherwise V(none).
+        - V(destructive) where an unused VLAN is removed. Otherwise V(none).
       type: str
 commands:
   description: The EOS configuration lines, executed, or in check mode not executed.
@@ -307,7 +307,7 @@ session:
   returned: state is not gathered or rendered
   sample: ipu-pod_root_control_4711_20250131T120000Z
 session_diff:
-  description: What the switch itself said that the session would change, without secrets. Empty if none was opened.
+  description: The switch's own diff of the session, without secrets. Empty if none was opened.
   type: str
   returned: state is merged, replaced or overridden
 pending:

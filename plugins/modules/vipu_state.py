@@ -40,7 +40,7 @@ attributes:
 options:
   purge:
     description:
-      - What is removed although nobody declared it. Nothing, unless this says where.
+      - Where undeclared entities are removed. By default nowhere.
       - Tenants and Slurm make partitions of their own. Name them in O(purge.ignore) where they share an allocation with
         declared ones.
     type: dict

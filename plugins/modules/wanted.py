@@ -117,7 +117,7 @@ absent:
 units:
   description:
     - systemd units, each with C(name), C(enabled), C(state) as in M(ansible.builtin.systemd_service), null where that
-      is nobody's business, and C(restarted_by), the files whose change restarts it.
+      is not managed, and C(restarted_by), the files whose change restarts it.
   returned: always
   type: list
   elements: dict

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The expectation for a switch after a change, from what was seen before it. Pure.
 
-The one place where the rules are; they are about what the change may have broken. What was not seen before is never
-missed.
+The one place where the rules are; they are about what the change may have broken. Only neighbours and addresses that
+were seen before the change are required after it.
 
 - A neighbour is there again, except at a port that the change disables or on which it turns LLDP off.
 - A port that was in a VLAN forwards again, in its VLANs, and in no other. `show vlan` lists ports with a link. A port
