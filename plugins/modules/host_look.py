@@ -139,7 +139,7 @@ EXAMPLES = r"""
     units: [vipu-server.service]
   register: look
 
-- name: The controller runs
+- name: Check that the controller runs
   ansible.builtin.assert:
     that: look.parts.things.units['vipu-server.service'].active == 'active'
 """

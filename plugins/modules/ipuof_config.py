@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: ipuof_config
-short_description: Where Poplar on a server finds its partitions
+short_description: IPUoF environment or configuration files of a Poplar server
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
@@ -93,19 +93,19 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Login shells use the partition train, services choose between both
+- name: Use partition train in login shells, and let services choose between both
   ipu.pod.ipuof_config:
     partitions:
       - {name: train, api_host: 10.3.1.200}
       - {name: serve, api_host: 10.3.1.200}
 
-- name: Read what Poplar needs to know
+- name: Read the IPUoF configurations
   ipu.pod.vipu_info:
     ipuof_configurations: [train]
   delegate_to: ctrl001
   register: controller
 
-- name: Configuration files for two GCDs on this server, readable for one group only
+- name: Write configuration files for two GCDs, readable for one group only
   ipu.pod.ipuof_config:
     mode: files
     group: poplar
@@ -115,7 +115,7 @@ EXAMPLES = r"""
       - {name: train, api_host: 10.3.1.200, gcd: 1}
     configurations: "{{ controller.ipuof_configurations }}"
 
-- name: This server has no partitions any more
+- name: Remove all partitions from this server
   ipu.pod.ipuof_config:
     partitions: []
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: pod_runs
-short_description: What was done to pods, run by run
+short_description: Record and read the runs on pods
 description:
   - Keeps a record of the runs of playbooks on pods in the file C(runs.jsonl), which only its owner can read. It has one
     JSON object a line, one when a run starts and one when it ends.
@@ -67,13 +67,13 @@ notes:
 """
 
 EXAMPLES = r"""
-- name: What was done lately?
+- name: Read the latest runs
   ipu.pod.pod_runs:
     keep: 20
   register: found
   delegate_to: ctrl001
 
-- name: Show it
+- name: Show the latest runs
   ansible.builtin.debug:
     msg: "{{ found.table }}"
 """

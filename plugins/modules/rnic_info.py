@@ -44,7 +44,7 @@ EXAMPLES = r"""
   ipu.pod.rnic_info:
   register: nics
 
-- name: The firmware is new enough
+- name: Check that the firmware is new enough
   ansible.builtin.assert:
     that: nics.nics | selectattr('firmware.verdict', 'eq', 'older') | length == 0
 """

@@ -243,7 +243,7 @@ EXAMPLES = r"""
       - {name: bond0.101, type: vlan, parent: bond0, vlan_id: 101, addresses: [10.5.1.101/16]}
       - {name: bond0.300, type: vlan, parent: bond0, vlan_id: 300, addresses: [10.6.1.101/24], mtu: 1500}
 
-- name: The tenant has left
+- name: Remove the tenant's VLAN
   ipu.pod.rnic_network:
     interfaces:
       - {name: rnic0, pci: "0000:81:00.0"}
@@ -251,7 +251,7 @@ EXAMPLES = r"""
       - {name: bond0, type: bond, members: [rnic0, rnic1], mode: 802.3ad}
       - {name: bond0.101, type: vlan, state: absent}
 
-- name: Two virtual functions for virtual machines
+- name: Create two virtual functions for virtual machines
   ipu.pod.rnic_network:
     interfaces:
       - name: rnic0
@@ -259,7 +259,7 @@ EXAMPLES = r"""
           - {index: 0, mac: "02:00:00:00:01:00", vlan: 101}
           - {index: 1, mac: "02:00:00:00:01:01", vlan: 102}
 
-- name: What is there now?
+- name: Read the present configuration
   ipu.pod.rnic_network:
     state: gathered
   register: rnics

@@ -150,7 +150,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: RoCE v2 marked with DSCP 26, lossless in priority 3
+- name: Mark RoCE v2 with DSCP 26, lossless in priority 3
   ipu.pod.rnic_roce:
     interfaces:
       - name: rnic0
@@ -162,7 +162,7 @@ EXAMPLES = r"""
         roce_mode: v2
         roce_tos: 106
 
-- name: What is there now?
+- name: Read the present settings
   ipu.pod.rnic_roce:
     state: gathered
   register: roce

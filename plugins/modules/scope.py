@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scope
-short_description: Finds what a run is about, and who keeps the locks of its pods
+short_description: Finds the devices of vPODs, and the hosts that keep the locks of pods
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
@@ -57,7 +57,7 @@ hosts:
   type: list
   elements: str
 lock_hosts:
-  description: For each host that keeps locks of their pods its C(host) and C(pods).
+  description: The hosts that keep the locks of the pods, each with C(host) and C(pods).
   returned: success
   type: list
   elements: dict

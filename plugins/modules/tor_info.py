@@ -53,15 +53,15 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What there is
+- name: Read the switch
   ipu.pod.tor_info:
   register: tor
 
-- name: Ports that had to pause
+- name: Show ports that had to pause
   ansible.builtin.debug:
     msg: "{{ tor.pause_frames | dict2items | selectattr('value.rx', 'gt', 0) | map(attribute='key') }}"
 
-- name: Is the rack cabled as declared?
+- name: Check the cables of the rack
   ipu.pod.tor_info:
     cables:
       - {port: Ethernet9/1, device: pod001-ipum1, mac: '0c:42:a1:00:01:01'}

@@ -142,7 +142,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: A tenant's VLAN, on an IPU-Machine and on a Poplar server that keeps its other VLANs
+- name: Add a tenant's VLAN to an IPU-Machine, and to a Poplar server that keeps its other VLANs
   ipu.pod.tor_switch:
     vlans:
       - vlan_id: 101
@@ -164,7 +164,7 @@ EXAMPLES = r"""
       - name: Ethernet1/1
         owner: external
 
-- name: Lossless Ethernet for RoCE on one canary first, then on the others
+- name: Configure lossless Ethernet on one canary first, then on the others
   ipu.pod.tor_switch:
     qos:
       profiles:
@@ -184,14 +184,14 @@ EXAMPLES = r"""
       - {name: Et10/1, qos_profile: ROCE, qos_trust: dscp}
     canary: [Et9/1]
 
-- name: Both RNIC ports of a Poplar server as one channel
+- name: Join both RNIC ports of a Poplar server in one channel
   ipu.pod.tor_switch:
     ports:
       - {name: Port-Channel25, owner: vpod alice, mode: trunk, native_vlan: 101, allowed_vlans: [101, 200-203]}
       - {name: Et25/1, owner: vpod alice, channel_group: 25, lacp: active}
       - {name: Et26/1, owner: vpod alice, channel_group: 25, lacp: active}
 
-- name: Exactly these VLANs from 100 to 199
+- name: Keep exactly these VLANs from 100 to 199
   ipu.pod.tor_switch:
     state: overridden
     scope:
@@ -199,33 +199,33 @@ EXAMPLES = r"""
     vlans:
       - {vlan_id: 101, name: vpod-alice}
 
-- name: A change that is confirmed later
+- name: Commit a change with a timer
   ipu.pod.tor_switch:
     vlans:
       - {vlan_id: 102, name: vpod-bob}
     confirm: false
   register: change
 
-- name: Look over a new connection
+- name: Open a new connection
   ansible.builtin.meta: reset_connection
 
-- name: Confirm it
+- name: Confirm the change
   ipu.pod.tor_switch:
     state: confirmed
     pending: "{{ change.pending }}"
 
-- name: What the switch has now
+- name: Read the present configuration
   ipu.pod.tor_switch:
     state: gathered
   register: tor
 
-- name: Replaying it changes nothing
+- name: Replay it, which changes nothing
   ipu.pod.tor_switch:
     vlans: "{{ tor.gathered.vlans }}"
     ports: "{{ tor.gathered.ports }}"
     qos: "{{ tor.gathered.qos }}"
 
-- name: The configuration lines, to look at or to paste
+- name: Render the configuration lines, to look at or to paste
   ipu.pod.tor_switch:
     state: rendered
     vlans:

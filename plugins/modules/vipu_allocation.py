@@ -33,7 +33,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Four IPU-Machines for Alice
+- name: Allocate four IPU-Machines to Alice
   ipu.pod.vipu_allocation:
     allocations:
       - {name: alice, cluster: c001, size: 16}

@@ -72,15 +72,15 @@ options:
 """
 
 EXAMPLES = r"""
-- name: What is allocated
+- name: Read the allocations
   ipu.pod.vipu_info:
   register: controller
 
-- name: Show it
+- name: Show the allocations
   ansible.builtin.debug:
     var: controller.allocations
 
-- name: Which IPU-Machines have announced themselves
+- name: List IPU-Machines that have announced themselves
   ipu.pod.vipu_info:
     discovered_agents: true
   register: found
@@ -89,7 +89,7 @@ EXAMPLES = r"""
   ipu.pod.vipu_agent:
     agents: "{{ found.discovered_agents }}"
 
-- name: What a tenant sees, without any V-IPU program
+- name: Read as a tenant, without any V-IPU program
   ipu.pod.vipu_info:
     transport: grpc
     api_host: 10.3.1.200

@@ -30,11 +30,11 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: What is installed here
+- name: Probe the installed program
   ipu.pod.vipu_probe:
   register: installed
 
-- name: Show how it differs
+- name: Show the differences
   ansible.builtin.debug:
     var: installed.differences
 """

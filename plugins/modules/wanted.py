@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: wanted
-short_description: What a role of this collection writes to a host
+short_description: The files, links and units that a role of this collection writes to a host
 description:
   - Returns the files, directories, links, units, packages and kernel parameters that a role writes to the host, from
     the role's variables, for tasks that write them with ordinary modules.
