@@ -28,7 +28,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members im
     verifying,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
@@ -61,7 +61,7 @@ class ActionModule(ActionBase):
         request = Request(
             hosts=[str(host) for host in variables["ansible_play_hosts_all"]],
             only=None if options["vpods"] is None else tuple(options["vpods"]),
-            told=tuple(options["interrupt"]),
+            allowed=tuple(options["interrupt"]),
             parts=tuple(options["parts"]),
             checks_cables=options["cables"],
         )
@@ -69,7 +69,7 @@ class ActionModule(ActionBase):
         run = this_run()
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         found = members(decision, declaration, looks, request, options["verify"])
-        kept = keepers(declaration, changing(found))
+        kept = lock_hosts(declaration, changing(found))
         document = {
             **document_of(decision, looks, declaration, made, f"{run.user}@{run.host}"),
             "helpers": helpers(found, kept),
@@ -103,7 +103,7 @@ def _answered(looks: dict[str, Any]) -> list[str]:
 
 
 def _reading(decision: Decision) -> dict[str, Any]:
-    """What reports need besides the plan."""
+    """The facts that reports need besides the plan."""
     tenancy = decision.tenancy
     return {
         "compared": decision.plan.compared,

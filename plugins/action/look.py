@@ -35,12 +35,12 @@ NOT_TAKEN = "Data could not be sent"
 
 
 class ActionModule(ActionBase):
-    """What the device answers, kept on disk, and what became of it as the result. Never fails."""
+    """Keeps the answer of a device on disk and returns the outcome of the look. Never fails."""
 
     _supports_check_mode = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Whether the device has answered; its answer is in the folder of the run."""
+        """Return whether the device has answered; its answer is in the folder of the run."""
         super().run(tmp, task_vars)
         variables = task_vars or {}
         _found, options = self.validate_argument_spec(
@@ -50,7 +50,7 @@ class ActionModule(ActionBase):
         if host != variables["inventory_hostname"]:
             variables = {**variables, **variables["hostvars"][host]}
         look: dict[str, Any] = {"host": host, "outcome": ANSWERED, "message": "", "settings": {}, "parts": {}}
-        look["told"] = sorted(load_extra_vars(self._loader))
+        look["explicit"] = sorted(load_extra_vars(self._loader))
         try:
             look.update(self._looked(variables, options["parts"]))
         except AnsibleConnectionFailure as error:

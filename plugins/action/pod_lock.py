@@ -16,7 +16,7 @@ MODULE = "ipu.pod.pod_lock"
 
 
 class ActionModule(ActionBase):
-    """Everything that decides is in the module."""
+    """Adds to the module what only the control node knows."""
 
     _supports_check_mode = True
 

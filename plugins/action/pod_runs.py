@@ -19,7 +19,7 @@ MODULE = "ipu.pod.pod_runs"
 
 
 class ActionModule(ActionBase):
-    """Everything that decides is in the module."""
+    """Adds to the module what only the control node knows."""
 
     _supports_check_mode = True
 

@@ -54,7 +54,7 @@ LOOKED = ("capacity", "cabling")
 
 
 class ActionModule(ActionBase):
-    """What is said is in ``_reports``."""
+    """Writes the lines and files that ``_reports`` renders."""
 
     _supports_check_mode = True
     _requires_connection = False
@@ -70,8 +70,8 @@ class ActionModule(ActionBase):
             else:
                 view = self._view(plain(options), variables)
         except (Refused, DeclarationError) as error:
-            said = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
-            raise AnsibleActionFail(said) from None
+            message = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
+            raise AnsibleActionFail(message) from None
         written = _write(view.files, options["directory"]) if options["directory"] else False
         return {
             "changed": written,
@@ -106,7 +106,7 @@ class ActionModule(ActionBase):
 
 
 def _write(files: Mapping[str, str], directory: str) -> bool:
-    """Write the files of a view, and say whether any of them was another one."""
+    """Write the files of a view and return whether any of them changed."""
     Path(directory).mkdir(mode=0o755, parents=True, exist_ok=True)
     is_changed = False
     for name, text in files.items():

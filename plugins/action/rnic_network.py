@@ -20,7 +20,7 @@ DEFAULT_CONFIRM_WITHIN = 120
 
 
 class ActionModule(ActionBase):
-    """Everything that decides is in the module and in ``_rnic.confirmation``."""
+    """Runs the module, and confirms its change over a second connection with ``_rnic.confirmation``."""
 
     _supports_check_mode = True
     _supports_diff = True
@@ -53,7 +53,7 @@ class ActionModule(ActionBase):
         return result
 
     def _confirm_within(self) -> int:
-        """The declared seconds; what is wrong with them the module says."""
+        """Return the declared seconds; the module validates them."""
         declared = self._task.args.get("confirm_within")
         try:
             return DEFAULT_CONFIRM_WITHIN if declared is None else int(declared)

@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 OPTIONS = {
@@ -26,7 +26,7 @@ OPTIONS = {
 
 
 class ActionModule(ActionBase):
-    """Everything that decides is pure."""
+    """Returns the devices and lock hosts that pure functions find."""
 
     _supports_check_mode = True
     _requires_connection = False
@@ -44,11 +44,11 @@ class ActionModule(ActionBase):
                 hosts += hosts_of(declaration, plain(options["vpods"]))
             if options["left"]:
                 hosts += left_servers(declaration, RunFolder().looks(), plain(options["vpods"]))
-            kept = keepers(declaration, hosts)
+            kept = lock_hosts(declaration, hosts)
         except DeclarationError as error:
             raise AnsibleActionFail("; ".join(error.problems)) from None
         return {
             "changed": False,
             "hosts": hosts,
-            "keepers": [{"host": host, "pods": pods} for host, pods in kept.items()],
+            "lock_hosts": [{"host": host, "pods": pods} for host, pods in kept.items()],
         }

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program impor
 
 
 class ActionModule(ActionBase):
-    """All but the file's content is the work of ansible.builtin.copy."""
+    """Builds the content of the file; ansible.builtin.copy does the rest."""
 
     _supports_check_mode = True
     _supports_diff = False

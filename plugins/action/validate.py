@@ -26,7 +26,7 @@ VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")
 
 
 class ActionModule(ActionBase):
-    """Everything that decides is pure."""
+    """Returns the problems that pure functions find."""
 
     _supports_check_mode = True
     _requires_connection = False

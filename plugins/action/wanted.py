@@ -26,7 +26,7 @@ RESOURCES_OF_ROLE: dict[str, Callable[..., list[Resource]]] = {
 
 
 class ActionModule(ActionBase):
-    """What the decision of a run compares with the host is what the role's tasks write: both have it from here."""
+    """Returns what a role writes to a host, from the same function with which the decision compares the host."""
 
     _supports_check_mode = True
     _supports_diff = False

@@ -35,7 +35,7 @@ SHOWN = ("ansible.builtin.debug", "debug")
 
 
 class CallbackModule(Default):
-    """Everything goes to Ansible's own callback where its usual output is wanted, or something has gone wrong."""
+    """Shows the short report; leaves the output to Ansible's own callback where that is wanted."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
@@ -43,8 +43,8 @@ class CallbackModule(Default):
 
     def __init__(self) -> None:
         super().__init__()
-        # The stage that has begun and is not told yet, and the one that was told last: its batches are plays, too.
-        self._stage, self._told, self._play_name = "", "", ""
+        # The stage that has begun and is not shown yet, and the one shown last: each of its batches is a play, too.
+        self._stage, self._shown, self._play_name = "", "", ""
         self._has_reported = self._changed = False
 
     @property
@@ -57,33 +57,33 @@ class CallbackModule(Default):
             super().v2_playbook_on_play_start(play)
             return
         name = self._play_name = play.get_name()
-        self._stage = "" if name == self._told else name
+        self._stage = "" if name == self._shown else name
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        """Tell the stage that the first task begins; tasks are not told."""
+        """Show the stage whose first task begins; tasks are not shown."""
         if self._is_usual:
             super().v2_playbook_on_task_start(task, is_conditional)
         elif STAGE.match(self._stage):
             self._display.display(self._stage)
-            self._told, self._stage = self._stage, ""
+            self._shown, self._stage = self._stage, ""
 
     def v2_playbook_on_handler_task_start(self, task: Any) -> None:
-        """Tasks are not told."""
+        """Tasks are not shown."""
         if self._is_usual:
             super().v2_playbook_on_handler_task_start(task)
 
     def v2_playbook_on_include(self, included_file: Any) -> None:
-        """Files are not told."""
+        """Files are not shown."""
         if self._is_usual:
             super().v2_playbook_on_include(included_file)
 
     def v2_playbook_on_no_hosts_matched(self) -> None:
-        """A stage in which nobody has a step is not told."""
+        """A stage without hosts is not shown."""
         if self._is_usual:
             super().v2_playbook_on_no_hosts_matched()
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        """Tell the lines of a report, what a playbook shows, and what changed where no report says it."""
+        """Show the lines of a report, debug messages, and changes that no report has."""
         if self._is_usual:
             super().v2_runner_on_ok(result)
             return
@@ -94,13 +94,13 @@ class CallbackModule(Default):
             for line in result.result.get("lines", ()):
                 self._display.display(f"  {line}" if is_of_stage else line)
         elif result.task.action in SHOWN and not result.task.loop:
-            self._tell(result.result.get("msg", ""))
+            self._show(result.result.get("msg", ""))
         elif result.result.get("changed") and not STAGE.match(self._play_name):
             self._changed = True
             self._display.display(f"{result.host.get_name()}: {result.task.get_name()}", color=constants.COLOR_CHANGED)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
-        """What is skipped is not told."""
+        """Skipped tasks are not shown."""
         if self._is_usual:
             super().v2_runner_on_skipped(result)
 
@@ -109,10 +109,10 @@ class CallbackModule(Default):
         if self._is_usual:
             super().v2_runner_item_on_ok(result)
         elif result.task.action in SHOWN:
-            self._tell(result.result.get("msg", ""))
+            self._show(result.result.get("msg", ""))
 
     def v2_runner_item_on_skipped(self, result: Any) -> None:
-        """Items are not told."""
+        """Items are not shown."""
         if self._is_usual:
             super().v2_runner_item_on_skipped(result)
 
@@ -121,41 +121,41 @@ class CallbackModule(Default):
         if self._is_usual:
             super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
         elif not ignore_errors:
-            self._tell_failure(result)
+            self._show_failure(result)
 
     def v2_runner_item_on_failed(self, result: Any) -> None:
         """Tell what went wrong, and where."""
         if self._is_usual:
             super().v2_runner_item_on_failed(result)
         elif not result.task.ignore_errors:
-            self._tell_failure(result)
+            self._show_failure(result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """Tell who does not answer, unless the decision does."""
         if self._is_usual:
             super().v2_runner_on_unreachable(result)
         elif not result.task.ignore_unreachable:
-            self._tell_failure(result)
+            self._show_failure(result)
 
     def v2_on_file_diff(self, result: Any) -> None:
-        """Differences are told where they are asked for."""
+        """Show differences if they are asked for."""
         super().v2_on_file_diff(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """The report has said it all; after a failure, who failed."""
+        """Show nothing more, or after a failure which hosts failed."""
         if self._is_usual or stats.failures or stats.dark:
             super().v2_playbook_on_stats(stats)
         elif not self._has_reported and not self._changed:
             self._display.display("nothing changed")
 
-    def _tell_failure(self, result: Any) -> None:
-        said = result.result
-        message = said.get("msg") or said.get("stderr") or said.get("censored") or "failed without a word"
+    def _show_failure(self, result: Any) -> None:
+        output = result.result
+        message = output.get("msg") or output.get("stderr") or output.get("censored") or "failed without a word"
         place = f"{result.host.get_name()}: {result.task.get_name()}"
         self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
         for line in str(message).splitlines():
             self._display.display(f"  {line}", color=constants.COLOR_ERROR)
 
-    def _tell(self, message: Any) -> None:
+    def _show(self, message: Any) -> None:
         for line in message if isinstance(message, list) else str(message).splitlines():
             self._display.display(str(line))

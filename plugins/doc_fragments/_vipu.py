@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the V-IPU modules reach their controller, said once. Private to the collection."""
+"""The connection options of the V-IPU modules. Private to the collection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of the modules that change a V-IPU controller, said once. Private to the collection."""
+"""The options of the modules that change a V-IPU controller. Private to the collection."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ options:
         and is taken to hold nothing. Otherwise a controller that does not answer is an error.
     type: bool
     default: false
-  foretold:
+  predicted:
     description:
       - What earlier tasks of the same run have made of the controller, as the C(after) that they returned.
       - Only in check mode does this matter, where they have not; it then counts instead of what is read.
@@ -69,8 +69,8 @@ options:
     description:
       - Directory on the host that the module runs on. The access key of each new user goes into a file C(NAME.key) in
         it, mode 0600. A missing directory is made, mode 0700.
-      - A declared user who was there before and whose file is missing is named in a warning, as nobody can show that
-        key again.
+      - A declared user who was there before and whose file is missing is named in a warning, as the key cannot
+        be read again.
     type: path
   return_keys:
     description: Return the access keys of new users in RV(ignore:access_keys). The task has to set C(no_log) then.

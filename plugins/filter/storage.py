@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a playbook can know of a V-IPU controller's storage before it restores one."""
+"""Filter that compares a backup of a V-IPU controller's storage with the storage and the agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._controller_storage import
 
 
 def storage_differences(backup: str, now: str, exporters: Mapping[str, str], metric: str) -> list[str]:
-    """What the restore of ``backup`` would mean."""
+    """Return what a restore of ``backup`` would change, as sentences."""
     held = {str(agent): partitions_held(str(text), metric) for agent, text in exporters.items()}
     try:
         return differences(storage_from(backup, "the backup"), _readable(now), held)

@@ -2,13 +2,13 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who serves DHCP on an interface?"""
+"""Find the DHCP servers on an interface."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dhcp_probe
-short_description: Who serves DHCP on an interface?
+short_description: Find the DHCP servers on an interface
 description:
   - Sends DHCPDISCOVER messages on one interface and returns who answered. No offer is taken, so nothing is leased and
     nothing changes. Also done in check mode.
@@ -47,13 +47,13 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Is there a DHCP server already?
+- name: Probe for DHCP servers
   ipu.pod.dhcp_probe:
     interface: ens2f0
     macs: ["0c:42:a1:00:01:01"]
   register: dhcp
 
-- name: There is none
+- name: Check that there is none
   ansible.builtin.assert:
     that: dhcp.offers | length == 0
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: differing
-short_description: Which files and directories of a host are not as wanted
+short_description: Find files and directories of a host that differ
 description:
   - Looks once at everything that is given, and returns what is missing or other, for tasks that write it with ordinary
     modules. What is as wanted then costs no task.
@@ -57,7 +57,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Find what is not as wanted
+- name: Find files that differ
   ipu.pod.differing:
     directories: [/etc/ipu-pod]
     files:

@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that a run compares on a Linux host, in one look."""
+"""Read everything that a run compares on a Linux host."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ options:
     choices: [auto, ofed, inbox]
     default: auto
   paths:
-    description: For V(things), paths and globs of which it is told what is there.
+    description: For V(things), paths and globs whose state is returned.
     type: list
     elements: str
     default: []
@@ -76,7 +76,7 @@ options:
     elements: str
     default: []
   packages:
-    description: For V(things), packages of which it is told which are not installed.
+    description: For V(things), packages; those that are not installed are returned.
     type: list
     elements: str
     default: []
@@ -139,7 +139,7 @@ EXAMPLES = r"""
     units: [vipu-server.service]
   register: look
 
-- name: The controller runs
+- name: Check that the controller runs
   ansible.builtin.assert:
     that: look.parts.things.units['vipu-server.service'].active == 'active'
 """

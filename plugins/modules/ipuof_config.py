@@ -2,13 +2,13 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where Poplar on this server finds its partitions."""
+"""Configure IPUoF on a Poplar server."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: ipuof_config
-short_description: Where Poplar on a server finds its partitions
+short_description: IPUoF environment or configuration files of a Poplar server
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
@@ -57,7 +57,7 @@ options:
     description:
       - Partition name to a list with the IPUoF configuration of each of its GCDs, as the controller renders them and
         M(ipu.pod.vipu_info) returns them. Needed for O(mode=files) only.
-      - In check mode a partition may be missing, because it is yet to be created. Its files are then foretold
+      - In check mode a partition may be missing, because it is yet to be created. Its files are then predicted
         to be written, whatever is there, and the content is left out of RV(after) and RV(diff).
     type: dict
     default: {}
@@ -93,19 +93,19 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Login shells use the partition train, services choose between both
+- name: Use partition train in login shells, and let services choose between both
   ipu.pod.ipuof_config:
     partitions:
       - {name: train, api_host: 10.3.1.200}
       - {name: serve, api_host: 10.3.1.200}
 
-- name: Read what Poplar needs to know
+- name: Read the IPUoF configurations
   ipu.pod.vipu_info:
     ipuof_configurations: [train]
   delegate_to: ctrl001
   register: controller
 
-- name: Configuration files for two GCDs on this server, readable for one group only
+- name: Write configuration files for two GCDs, readable for one group only
   ipu.pod.ipuof_config:
     mode: files
     group: poplar
@@ -115,7 +115,7 @@ EXAMPLES = r"""
       - {name: train, api_host: 10.3.1.200, gcd: 1}
     configurations: "{{ controller.ipuof_configurations }}"
 
-- name: This server has no partitions any more
+- name: Remove all partitions from this server
   ipu.pod.ipuof_config:
     partitions: []
 """
@@ -235,7 +235,7 @@ def main() -> None:
     ownership = ipuof.Ownership(options["owner"], options["group"], options["file_mode"])
     try:
         check_ownership(ownership.owner, ownership.group, ownership.mode)
-        wanted = ipuof.wanted_files(options, foretell=module.check_mode)
+        wanted = ipuof.wanted_files(options, predict=module.check_mode)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
     store = IpuofFiles(Files())

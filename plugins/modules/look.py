@@ -8,14 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: look
-short_description: Looks at a device, as everything else of a run rests on it
+short_description: Reads everything of a device that a run compares
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Reads everything of a switch, a Poplar server or the host of a V-IPU controller that any layer compares with
     pods.yml, as M(ipu.pod.tor_look) and M(ipu.pod.host_look) do, and keeps it for M(ipu.pod.decide) in the folder of
     the run.
-  - Never fails. Whatever becomes of it is data.
+  - Never fails. A device that does not answer is a result, too.
 extends_documentation_fragment:
   - ipu.pod._attributes
 attributes:
@@ -49,13 +49,13 @@ EXAMPLES = r"""
 RETURN = r"""
 outcome:
   description:
-    - V(answered); V(refused), where somebody is there and turned it away; V(timed out), where nobody answered;
+    - V(answered); V(refused), where the device rejected the connection; V(timed out), where it did not answer;
       V(failed), where the reader could not do its work; V(not asked), where the inventory does not say how the device
       is reached.
   returned: always
   type: str
 message:
-  description: What stood in the way, in one line; empty where it has answered.
+  description: The error in one line; empty where the device has answered.
   returned: always
   type: str
 digest:

@@ -2,20 +2,20 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run at a time on each pod."""
+"""Take, renew and release the lock of a pod."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: pod_lock
-short_description: One run at a time on each pod
+short_description: Locks of pods, so that one run at a time changes a pod
 description:
-  - Takes or gives back the locks of pods for this run of a playbook. A lock is a file C(POD.lock) that names its
-    holder, control node, process and time. Whoever wants a lock that is held is refused.
+  - Takes, renews or releases the locks of pods for this run of a playbook. A lock is a file C(POD.lock) that names its
+    holder, control node, process and time. A lock that another run holds is refused.
   - The lock of a run on the same control node holds as long as its process lives. The lock of a run elsewhere is a
     lease. It holds for O(lease) minutes after it was last renewed, by the same task once more.
   - A lock whose holder is dead, or whose lease has ended, is taken over with a warning.
-  - In check mode it only warns of who holds a lock.
+  - In check mode it only warns of locks that other runs hold.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment:
@@ -36,7 +36,7 @@ options:
   state:
     description:
       - V(held) takes the locks, or renews those that this run has.
-      - V(free) gives back those that this run has.
+      - V(free) releases those that this run has.
     type: str
     choices: [held, free]
     default: held
@@ -61,12 +61,12 @@ notes:
 """
 
 EXAMPLES = r"""
-- name: Nobody else changes pod001 from now on
+- name: Take the lock of pod001
   ipu.pod.pod_lock:
     pods: [pod001]
   delegate_to: ctrl001
 
-- name: Others may
+- name: Release the lock of pod001
   ipu.pod.pod_lock:
     pods: [pod001]
     state: free
@@ -121,7 +121,7 @@ def main() -> None:
             )
         run = run_from(module.params["run"])
         if module.check_mode:
-            _foretell(module, store, run)
+            _predict(module, store, run)
         with store.alone():
             there = {pod: lock_of(pod, store) for pod in module.params["pods"]}
             if module.params["state"] == "held":
@@ -131,7 +131,7 @@ def main() -> None:
         module.fail_json(msg=str(error), changed=False, locks={})
 
 
-def _foretell(module: AnsibleModule, store: Store, run: Run) -> None:
+def _predict(module: AnsibleModule, store: Store, run: Run) -> None:
     """Say who is at work. Who may only read may not see it, which is no reason to end."""
     found: dict[str, Lock | None] = {}
     for pod in module.params["pods"]:

@@ -2,13 +2,13 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was done to pods, run by run."""
+"""Record and read the runs on pods."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: pod_runs
-short_description: What was done to pods, run by run
+short_description: Record and read the runs on pods
 description:
   - Keeps a record of the runs of playbooks on pods in the file C(runs.jsonl), which only its owner can read. It has one
     JSON object a line, one when a run starts and one when it ends.
@@ -67,13 +67,13 @@ notes:
 """
 
 EXAMPLES = r"""
-- name: What was done lately?
+- name: Read the latest runs
   ipu.pod.pod_runs:
     keep: 20
   register: found
   delegate_to: ctrl001
 
-- name: Show it
+- name: Show the latest runs
   ansible.builtin.debug:
     msg: "{{ found.table }}"
 """

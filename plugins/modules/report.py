@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: report
-short_description: Says what a run has done, or what its look and its plan show
+short_description: Reports what a run has done, or what its look and its plan show
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
@@ -89,7 +89,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Say what was done on this switch
+- name: Report what was done on this switch
   ipu.pod.report:
     view: stage
     stage: switches

@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a Poplar server's NICs look like right now."""
+"""Read the state of a Poplar server's NICs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EXAMPLES = r"""
   ipu.pod.rnic_info:
   register: nics
 
-- name: The firmware is new enough
+- name: Check that the firmware is new enough
   ansible.builtin.assert:
     that: nics.nics | selectattr('firmware.verdict', 'eq', 'older') | length == 0
 """

@@ -22,17 +22,18 @@ description:
   - A change cannot lock you out. Before anything is touched the server gets a script, a timer and a boot unit that put
     the old files and the old running settings back. Then all interfaces are changed at once, the module waits until
     the kernel shows what is declared, and the change is confirmed over a new connection. Where that does not come in
-    time, because the server cannot be reached, the control node died or the server was restarted, the server goes
-    back by itself. Without a change nothing of that happens.
+    time, because the server cannot be reached, the control node died or the server was restarted, the server rolls
+    the change back by itself. Without a change nothing of that happens.
   - The interfaces that carry a default route or the SSH connection in use are never changed, and neither is any
     interface below or above them. Interfaces have no gateway and take none, neither by DHCP nor from IPv6 routers.
   - A change that would disturb what uses an interface is refused with the names of the users. Users are mounts of other
     hosts' file systems that are reached through it, RDMA queue pairs other than the kernel's own two per port, and
     virtual functions that are given to a virtual machine, are in another network namespace or have an address.
     Users of interfaces above count, too, and for queue pairs those of interfaces below. A mount whose server's address
-    cannot be told counts for every interface. Queue pairs that cannot be listed count as in use where the server has
+    is unknown counts for every interface. Queue pairs that cannot be listed count as in use where the server has
     RDMA devices.
-  - A change of files alone, and a new VLAN on an interface, disturb nobody and are not refused for that.
+  - A change of files alone, and a new VLAN on an interface, are never refused because of users, as they end no
+    connection.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment:
@@ -242,7 +243,7 @@ EXAMPLES = r"""
       - {name: bond0.101, type: vlan, parent: bond0, vlan_id: 101, addresses: [10.5.1.101/16]}
       - {name: bond0.300, type: vlan, parent: bond0, vlan_id: 300, addresses: [10.6.1.101/24], mtu: 1500}
 
-- name: The tenant has left
+- name: Remove the tenant's VLAN
   ipu.pod.rnic_network:
     interfaces:
       - {name: rnic0, pci: "0000:81:00.0"}
@@ -250,7 +251,7 @@ EXAMPLES = r"""
       - {name: bond0, type: bond, members: [rnic0, rnic1], mode: 802.3ad}
       - {name: bond0.101, type: vlan, state: absent}
 
-- name: Two virtual functions for virtual machines
+- name: Create two virtual functions for virtual machines
   ipu.pod.rnic_network:
     interfaces:
       - name: rnic0
@@ -258,7 +259,7 @@ EXAMPLES = r"""
           - {index: 0, mac: "02:00:00:00:01:00", vlan: 101}
           - {index: 1, mac: "02:00:00:00:01:01", vlan: 102}
 
-- name: What is there now?
+- name: Read the present configuration
   ipu.pod.rnic_network:
     state: gathered
   register: rnics
@@ -437,7 +438,7 @@ def main() -> None:
 
 
 def run(module: Any) -> None:
-    """What the parameters ask for; ends the module.
+    """Do what the parameters ask for and exit the module.
 
     Raises:
         Refused, DeviceError: nothing was touched, or the message says what was.

@@ -21,7 +21,7 @@ description:
   - Settings that contradict each other are refused before anything is touched. Kept ones count, too.
   - Where a tool fails in the middle of an interface, its old settings are put back, and the module fails with both.
   - The interface that carries the default route or the SSH connection in use is never changed.
-  - A change that is felt by connections that are there already, which is any but that of O(interfaces[].roce_mode) and
+  - A change that affects existing connections, which is any but that of O(interfaces[].roce_mode) and
     O(interfaces[].roce_tos), is refused while RDMA queue pairs other than the kernel's own two per port are on the
     interface, with their names. Queue pairs that cannot be listed count as in use where the server has RDMA devices.
 version_added: 1.0.0
@@ -150,7 +150,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: RoCE v2 marked with DSCP 26, lossless in priority 3
+- name: Mark RoCE v2 with DSCP 26, lossless in priority 3
   ipu.pod.rnic_roce:
     interfaces:
       - name: rnic0
@@ -162,7 +162,7 @@ EXAMPLES = r"""
         roce_mode: v2
         roce_tos: 106
 
-- name: What is there now?
+- name: Read the present settings
   ipu.pod.rnic_roce:
     state: gathered
   register: roce

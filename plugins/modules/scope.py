@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scope
-short_description: Finds what a run is about, and who keeps the locks of its pods
+short_description: Finds the devices of vPODs, and the hosts that keep the locks of pods
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
@@ -56,8 +56,8 @@ hosts:
   returned: success
   type: list
   elements: str
-keepers:
-  description: For each host that keeps locks of their pods its C(host) and C(pods).
+lock_hosts:
+  description: The hosts that keep the locks of the pods, each with C(host) and C(pods).
   returned: success
   type: list
   elements: dict

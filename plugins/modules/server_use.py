@@ -2,13 +2,13 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on a Poplar server right now."""
+"""Find processes that use the IPUs of a Poplar server."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: server_use
-short_description: What runs on a Poplar server and needs its IPUs or its RDMA network
+short_description: Find work on a Poplar server that needs its IPUs or its RDMA network
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
@@ -32,11 +32,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What runs here
+- name: Find work that uses IPUs
   ipu.pod.server_use:
   register: server
 
-- name: Nothing does
+- name: Check that there is none
   ansible.builtin.assert:
     that: server.in_use | length == 0
 """

@@ -2,13 +2,13 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host has of Slurm already."""
+"""Read the Slurm installation of a host."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: slurm_info
-short_description: What a host has of Slurm already
+short_description: Read the Slurm installation of a host
 description:
   - Reads slurm.conf with the files that it includes, and says who wrote what the role P(ipu.pod.slurm#role) adds to.
     Changes nothing.
@@ -32,7 +32,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: What is there of Slurm
+- name: Read the installed Slurm
   ipu.pod.slurm_info:
   register: slurm
 """

@@ -32,7 +32,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: The program that Slurm runs
+- name: Install the program that Slurm runs
   ipu.pod.slurm_program:
     path: /usr/libexec/ipu-pod/slurm
 """

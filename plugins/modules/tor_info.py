@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a switch is configured to be and what it sees at its ports, read-only."""
+"""Read the configuration of a switch and what it sees at its ports."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What there is
+- name: Read the switch
   ipu.pod.tor_info:
   register: tor
 
-- name: Ports that had to pause
+- name: Show ports that had to pause
   ansible.builtin.debug:
     msg: "{{ tor.pause_frames | dict2items | selectattr('value.rx', 'gt', 0) | map(attribute='key') }}"
 
-- name: Is the rack cabled as declared?
+- name: Check the cables of the rack
   ipu.pod.tor_info:
     cables:
       - {port: Ethernet9/1, device: pod001-ipum1, mac: '0c:42:a1:00:01:01'}
@@ -152,7 +152,7 @@ CABLE_OPTIONS = {
 
 
 def read(module: AnsibleModule) -> dict[str, Any]:
-    """Everything that the module returns."""
+    """Return the results of the module."""
     try:
         cables = declare_cables(module.params["cables"])
     except ValueError as error:

@@ -40,7 +40,7 @@ EXAMPLES = r"""
   ipu.pod.tor_look:
   register: look
 
-- name: Is anybody else changing it?
+- name: Show changes by others
   ansible.builtin.debug:
     var: look.parts.sessions.busy
 """

@@ -16,8 +16,8 @@ description:
     configuration session, and touches nothing else.
   - The session is committed with a timer. The module then looks at the switch over a fresh connection, compares what it
     has with the plan, everything else with what it had before, and what it sees at its ports with what it saw there
-    before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it takes
-    the change back, and if the switch can no longer be reached, it goes back to the old configuration by itself.
+    before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it rolls
+    the change back, and if the switch can no longer be reached, the switch rolls it back by itself.
   - Quality of service and MTU are only ever changed where they are declared, whatever the O(state).
   - Over eAPI, a run with nothing to change costs the switch two requests, any other eight, and more only while links
     settle or with O(canary).
@@ -74,14 +74,14 @@ options:
   confirm:
     description:
       - Whether this call also checks and confirms the commit.
-      - With V(false) it commits with the timer running and returns RV(pending). The caller may then wake what is idle,
-        by a ping from the servers for example, and has to call again with O(state=confirmed) before O(confirm_within)
-        is over. A O(canary) is checked and confirmed all the same.
+      - With V(false) it commits with the timer running and returns RV(pending). The caller may then send ARP probes to
+        idle machines, or ping them from the servers, and has to call again with O(state=confirmed) before
+        O(confirm_within) is over. A O(canary) is checked and confirmed all the same.
     type: bool
     default: true
   confirm_within:
     description:
-      - Seconds from the commit until the switch undoes it, if it was not confirmed by then.
+      - Seconds from the commit until the switch rolls it back, if it was not confirmed by then.
       - V(10) to V(3600), and more than O(checks.settle_within).
     type: int
     default: 120
@@ -90,18 +90,18 @@ options:
       - With O(state=confirmed), what RV(pending) of the call with O(confirm=false) was. Nothing is done if it is empty,
         as it is if that call had nothing to change.
     type: dict
-  not_woken:
+  not_probed:
     description:
-      - With O(state=confirmed), names of ports whose machines nobody could wake. No MAC address has to be learned there
-        again. All other checks hold there, too.
+      - With O(state=confirmed), names of ports to whose machines no ARP probe could be sent. No MAC address has to be
+        learned there again. All other checks hold there, too.
     type: list
     elements: str
     default: []
   checks:
     description:
-      - What has to hold before a change is confirmed, beside that the switch has what was planned, that nothing of
-        somebody else appeared or vanished, and that each port which forwarded frames does so in its VLANs.
-      - What was not there before is never missed.
+      - Pre-commit checks beside those that always run, namely that the switch has what was planned, that nothing of
+        somebody else has appeared or vanished, and that each port which forwarded frames does so in its VLANs.
+      - Only neighbours and MAC addresses that were seen before the change are required after it.
     type: dict
     suboptions:
       lldp:
@@ -142,7 +142,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: A tenant's VLAN, on an IPU-Machine and on a Poplar server that keeps its other VLANs
+- name: Add a tenant's VLAN to an IPU-Machine, and to a Poplar server that keeps its other VLANs
   ipu.pod.tor_switch:
     vlans:
       - vlan_id: 101
@@ -164,7 +164,7 @@ EXAMPLES = r"""
       - name: Ethernet1/1
         owner: external
 
-- name: Lossless Ethernet for RoCE on one canary first, then on the others
+- name: Configure lossless Ethernet on one canary first, then on the others
   ipu.pod.tor_switch:
     qos:
       profiles:
@@ -184,14 +184,14 @@ EXAMPLES = r"""
       - {name: Et10/1, qos_profile: ROCE, qos_trust: dscp}
     canary: [Et9/1]
 
-- name: Both RNIC ports of a Poplar server as one channel
+- name: Join both RNIC ports of a Poplar server in one channel
   ipu.pod.tor_switch:
     ports:
       - {name: Port-Channel25, owner: vpod alice, mode: trunk, native_vlan: 101, allowed_vlans: [101, 200-203]}
       - {name: Et25/1, owner: vpod alice, channel_group: 25, lacp: active}
       - {name: Et26/1, owner: vpod alice, channel_group: 25, lacp: active}
 
-- name: Exactly these VLANs from 100 to 199
+- name: Keep exactly these VLANs from 100 to 199
   ipu.pod.tor_switch:
     state: overridden
     scope:
@@ -199,33 +199,33 @@ EXAMPLES = r"""
     vlans:
       - {vlan_id: 101, name: vpod-alice}
 
-- name: A change that is confirmed later
+- name: Commit a change with a timer
   ipu.pod.tor_switch:
     vlans:
       - {vlan_id: 102, name: vpod-bob}
     confirm: false
   register: change
 
-- name: Look over a new connection
+- name: Open a new connection
   ansible.builtin.meta: reset_connection
 
-- name: Confirm it
+- name: Confirm the change
   ipu.pod.tor_switch:
     state: confirmed
     pending: "{{ change.pending }}"
 
-- name: What the switch has now
+- name: Read the present configuration
   ipu.pod.tor_switch:
     state: gathered
   register: tor
 
-- name: Replaying it changes nothing
+- name: Replay it, which changes nothing
   ipu.pod.tor_switch:
     vlans: "{{ tor.gathered.vlans }}"
     ports: "{{ tor.gathered.ports }}"
     qos: "{{ tor.gathered.qos }}"
 
-- name: The configuration lines, to look at or to paste
+- name: Render the configuration lines, to look at or to paste
   ipu.pod.tor_switch:
     state: rendered
     vlans:
@@ -291,7 +291,7 @@ plan:
         - V(disruptive) where frames that pass today may stop passing.
         - V(tenant outage) where they are a tenant's, whose VLAN is called C(vpod-NAME), and where a VLAN goes that
           ports beside the scope still use.
-        - V(destructive) where a VLAN goes that nobody uses. Otherwise V(none).
+        - V(destructive) where an unused VLAN is removed. Otherwise V(none).
       type: str
 commands:
   description: The EOS configuration lines, executed, or in check mode not executed.
@@ -307,7 +307,7 @@ session:
   returned: state is not gathered or rendered
   sample: ipu-pod_root_control_4711_20250131T120000Z
 session_diff:
-  description: What the switch itself said that the session would change, without secrets. Empty if none was opened.
+  description: The switch's own diff of the session, without secrets. Empty if none was opened.
   type: str
   returned: state is merged, replaced or overridden
 pending:
@@ -402,8 +402,8 @@ def confirm(module: AnsibleModule) -> None:
     """Finish what a call with ``confirm: false`` left pending."""
     if not module.params["pending"]:
         module.exit_json(changed=False, session=None)
-    not_woken = port_names("not_woken", module.params["not_woken"])
-    pending = pending_of(module.params["pending"]).without_addresses_at(not_woken)
+    not_probed = port_names("not_probed", module.params["not_probed"])
+    pending = pending_of(module.params["pending"]).without_addresses_at(not_probed)
     if module.check_mode:
         module.exit_json(changed=True, session=pending.session)
     send, reachable = way_to(module._socket_path)

@@ -13,8 +13,8 @@ version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Does one thing once. It is no state, so each run does it again.
-  - Refused while IPUs that it touches are in use. This module cannot see that, so O(in_use) says it; unknown counts
-    as in use.
+  - Refused while IPUs that it affects are in use. The module cannot see that itself; the caller says it in O(in_use),
+    and unknown counts as in use.
 extends_documentation_fragment:
   - ipu.pod._attributes
   - ipu.pod._vipu
@@ -22,10 +22,10 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Refuses what it would refuse, and says what it would do.
+    details: Refuses as a real run does, and returns what it would do.
   diff_mode:
     support: none
-    details: What it does is no difference of state. RV(plan) says what it is.
+    details: An action is no difference of state. RV(plan) describes it.
   idempotent:
     support: none
     details: An action is done each time.
@@ -89,7 +89,7 @@ before:
   type: dict
   returned: success
 after:
-  description: The cluster or partition after, null where it is gone. Not told in check mode.
+  description: The cluster or partition after, null where it is gone. Not returned in check mode.
   type: dict
   returned: success, not in check mode
 report:

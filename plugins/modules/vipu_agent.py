@@ -25,7 +25,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: The agents of two IPU-Machines
+- name: Register the agents of two IPU-Machines
   ipu.pod.vipu_agent:
     agents:
       - {name: pod001-ipum1, host: 10.2.1.1}

@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Allocations of IPU-Machines of a V-IPU controller."""
+"""Manage the allocations of a V-IPU controller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Four IPU-Machines for Alice
+- name: Allocate four IPU-Machines to Alice
   ipu.pod.vipu_allocation:
     allocations:
       - {name: alice, cluster: c001, size: 16}

@@ -25,7 +25,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Two racks as one cluster
+- name: Join two racks in one cluster
   ipu.pod.vipu_cluster:
     clusters:
       - name: c001

@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a V-IPU controller holds, read-only."""
+"""Read the entities of a V-IPU controller."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ options:
 """
 
 EXAMPLES = r"""
-- name: What is allocated
+- name: Read the allocations
   ipu.pod.vipu_info:
   register: controller
 
-- name: Show it
+- name: Show the allocations
   ansible.builtin.debug:
     var: controller.allocations
 
-- name: Which IPU-Machines have announced themselves
+- name: List IPU-Machines that have announced themselves
   ipu.pod.vipu_info:
     discovered_agents: true
   register: found
@@ -89,7 +89,7 @@ EXAMPLES = r"""
   ipu.pod.vipu_agent:
     agents: "{{ found.discovered_agents }}"
 
-- name: What a tenant sees, without any V-IPU program
+- name: Read as a tenant, without any V-IPU program
   ipu.pod.vipu_info:
     transport: grpc
     api_host: 10.3.1.200

@@ -27,7 +27,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: A partition of 16 IPUs in 4 GCDs, and one that several applications share
+- name: Create a partition of 16 IPUs in 4 GCDs, and one that several applications share
   ipu.pod.vipu_partition:
     partitions:
       - {name: train, allocation: alice, size: 16, gcds: 4, replicas: 4}

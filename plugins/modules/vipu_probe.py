@@ -2,7 +2,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an installed V-IPU program says of itself, and how that differs from what this collection knows, read-only."""
+"""Compare the help and output of an installed V-IPU program with what this collection knows."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: What is installed here
+- name: Probe the installed program
   ipu.pod.vipu_probe:
   register: installed
 
-- name: Show how it differs
+- name: Show the differences
   ansible.builtin.debug:
     var: installed.differences
 """
@@ -104,7 +104,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.probe import (
 
 
 def report_of(controller: Controller) -> dict[str, Any]:
-    """Everything that the program and its controller say. Goes on where an answer is not understood."""
+    """Return the answers of the program and its controller; go on where one is not understood."""
     problems: list[str] = []
 
     def answer(ask: Callable[[], Any]) -> Any:

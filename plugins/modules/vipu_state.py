@@ -35,7 +35,7 @@ extends_documentation_fragment:
 options:
   purge:
     description:
-      - What is removed although nobody declared it. Nothing, unless this says where.
+      - Where undeclared entities are removed. By default nowhere.
       - Tenants and Slurm make partitions of their own. Name them in O(purge.ignore) where they share an allocation with
         declared ones.
     type: dict
@@ -68,7 +68,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: One IPU-Machine with a tenant of 4 IPUs
+- name: Give a tenant the 4 IPUs of one IPU-Machine
   ipu.pod.vipu_state:
     agents:
       - {name: pod001-ipum1, host: 10.2.1.1}
@@ -82,7 +82,7 @@ EXAMPLES = r"""
       - {name: train, allocation: alice, size: 4, reconfigurable: true}
     key_directory: /etc/vipu/keys
 
-- name: Only these partitions in the allocation, but leave those of Slurm alone
+- name: Keep only these partitions in the allocation, and those of Slurm
   ipu.pod.vipu_state:
     partitions:
       - {name: train, allocation: alice, size: 4, reconfigurable: true}

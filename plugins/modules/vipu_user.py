@@ -26,7 +26,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Alice may use her allocation; her access key goes into /etc/vipu/keys/alice.key
+- name: Create a user for Alice's allocation, with the access key in /etc/vipu/keys/alice.key
   ipu.pod.vipu_user:
     users:
       - {name: alice, allocations: [alice]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: wanted
-short_description: What a role of this collection writes to a host
+short_description: The files, links and units that a role of this collection writes to a host
 description:
   - Returns the files, directories, links, units, packages and kernel parameters that a role writes to the host, from
     the role's variables, for tasks that write them with ordinary modules.
@@ -117,7 +117,7 @@ absent:
 units:
   description:
     - systemd units, each with C(name), C(enabled), C(state) as in M(ansible.builtin.systemd_service), null where that
-      is nobody's business, and C(restarted_by), the files whose change restarts it.
+      is not managed, and C(restarted_by), the files whose change restarts it.
   returned: always
   type: list
   elements: dict

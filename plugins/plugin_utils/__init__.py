@@ -1,3 +1,3 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What several plugins on the control node share. Private to the collection."""
+"""Code that only the control node runs. Private to the collection."""

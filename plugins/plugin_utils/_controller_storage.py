@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the restore of a V-IPU controller's storage would mean, as sentences. Pure.
+"""The changes by a restore of a V-IPU controller's storage, as sentences. Pure.
 
 The vendor does not publish the storage's shape. All that is taken for granted: it is one JSON object, and what a
 controller holds are lists of objects with an ``id``. Everything else is compared as a whole.

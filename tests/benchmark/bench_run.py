@@ -115,7 +115,7 @@ class Site(SimulatedPod):
         """Run site.yml, which has to change something, or nothing."""
         return self._cost(changes, "ansible-playbook", f"{ROOT}/playbooks/site.yml")
 
-    def foretell(self, playbook: str) -> Cost:
+    def predict(self, playbook: str) -> Cost:
         """Run plan.yml or drift.yml; there is nothing to do."""
         return self._cost(None, "ansible-playbook", f"{ROOT}/playbooks/{playbook}.yml")
 
@@ -209,7 +209,7 @@ def _one_rack() -> list[dict[str, Any]]:
     with running(POD64) as site:
         site.site(changes=True)
         rounds = [
-            (site.ping(), site.site(changes=False), site.foretell("plan"), site.foretell("drift"))
+            (site.ping(), site.site(changes=False), site.predict("plan"), site.predict("drift"))
             for _round in range(ROUNDS)
         ]
         pings, quiet, plans, drifts = _columns(rounds)

@@ -81,11 +81,11 @@ def looks(server: ContainerServer) -> list[dict[str, Any]]:
 
 
 def test_every_part_answers_and_a_dry_run_sees_the_same(server: ContainerServer) -> None:
-    foretold, parts = looks(server)
+    predicted, parts = looks(server)
     assert {name: part["message"] for name, part in parts.items() if "message" in part} == {}
     for part in set(PARTS) - {"links", "things"}:
-        assert foretold[part] == parts[part]
-    assert foretold["things"]["paths"] == parts["things"]["paths"]
+        assert predicted[part] == parts[part]
+    assert predicted["things"]["paths"] == parts["things"]["paths"]
 
     survey, settings = rnic_server_from(parts["links"]), roce_server_from(parts["roce"]["server"])
     assert {"rnic0", "rnic1", "eth0"} <= survey.links.keys()
@@ -135,7 +135,7 @@ def _check_controllers(controllers: dict[str, Any]) -> None:
 def test_what_does_not_answer_is_said_in_one_line(server: ContainerServer) -> None:
     server.sh("systemctl stop vipu-server.service")
     try:
-        _foretold, parts = looks(server)
+        _predicted, parts = looks(server)
     finally:
         server.sh("systemctl start vipu-server.service")
     assert "\n" not in parts["controllers"][""]["message"]

@@ -45,9 +45,9 @@ def test_a_change_from_beginning_to_end(connection: str, tmp_path: Path) -> None
     with running_tor(tmp_path, "--ssh", f"127.0.0.1:{ssh_port}") as tor:
         tor.declare({"plugin": "ipu.pod.pods", "schema": 1, "pods": {"p": pod}}, **variables)
         tor.observe(macs=[MAC])
-        foretold, real, again, _gathered, replayed, waits, *_reset, confirmed, nothing, refused = run(tor)
-        assert foretold["changed"]
-        assert foretold["after"] == real["after"]
+        predicted, real, again, _gathered, replayed, waits, *_reset, confirmed, nothing, refused = run(tor)
+        assert predicted["changed"]
+        assert predicted["after"] == real["after"]
         assert real["session"].startswith("ipu-pod_")
         assert "+vlan 101" in real["session_diff"]
         assert "uc-tx-queue 3" in real["commands"]

@@ -87,9 +87,9 @@ def test_check_mode_predicts_what_the_controller_then_holds(installation: Instal
     for kind in outcome.after:
         assert predicted.after[kind].keys() == outcome.after[kind].keys()
         for name, fields in outcome.after[kind].items():
-            foretold = predicted.after[kind][name]
-            assert {**fields, **foretold} == fields
-            assert set(fields) - set(foretold) <= set(COMPUTED[kind])
+            after = predicted.after[kind][name]
+            assert {**fields, **after} == fields
+            assert set(fields) - set(after) <= set(COMPUTED[kind])
 
 
 def test_a_second_run_asks_once_per_kind_and_changes_nothing(

@@ -132,10 +132,10 @@ def test_an_action_has_its_own_check_mode(host: Host) -> None:
     host.run("vipu_state", partitions=[{"name": "train", "allocation": "alice", "size": 4}], **pod, **tenant)
     action = {"action": "reset_partition", "name": "train"}
     assert "unknown counts as in use" in host.run("vipu_action", "--check", **action)["msg"]
-    foretold = host.run("vipu_action", "--check", in_use=[], **action)
-    assert foretold["changed"]
-    assert "after" not in foretold
+    predicted = host.run("vipu_action", "--check", in_use=[], **action)
+    assert predicted["changed"]
+    assert "after" not in predicted
     done = host.run("vipu_action", in_use=[], **action)
-    assert (done["plan"], done["after"]["status"]) == (foretold["plan"], "ACTIVE")
+    assert (done["plan"], done["after"]["status"]) == (predicted["plan"], "ACTIVE")
     assert host.run("vipu_action", action="remove_partition", name="train", in_use=[])["after"] is None
     assert "Cabling" in host.run("vipu_action", action="test_cluster", name="c", in_use=[])["report"]

@@ -53,7 +53,7 @@ def engine(site: InProcess, options: Options, kinds: Sequence[str]) -> Engine:
     return Engine(site.client, declared_by(params), policy_of(params), AccessKeys(keep=True), wait_timeout=0)
 
 
-def foretold(site: InProcess, options: Options, kinds: Sequence[str] = ALL) -> list[Step] | str:
+def predicted(site: InProcess, options: Options, kinds: Sequence[str] = ALL) -> list[Step] | str:
     """The module's steps in check mode, or why it refuses."""
     return steps_of(lambda: list(engine(site, options, kinds).converge(check_mode=True).steps))
 
@@ -85,9 +85,9 @@ def test_the_decision_says_what_check_mode_says(wanted: Declared, earlier: Decla
     there = seen(shared=site)
     writes = site.memory.writes
     base = steps_of(lambda: controller_steps({**SHARED, **options}, SETTINGS, there))
-    assert base == foretold(site, options, BASE)
+    assert base == predicted(site, options, BASE)
     tenants = {kind: options[kind] for kind in TENANTS}
-    assert steps_of(lambda: tenant_steps(tenants, SETTINGS, there)) == foretold(site, options, TENANTS)
+    assert steps_of(lambda: tenant_steps(tenants, SETTINGS, there)) == predicted(site, options, TENANTS)
     assert site.memory.writes == writes
     event("refused" if isinstance(base, str) else f"{min(len(base), 3)} steps or more")
 
@@ -106,7 +106,7 @@ def test_a_stage_is_planned_on_what_the_stages_before_it_do(
     for decide, kinds, stage in stages:
         asked_for = {name: value for name, value in stage.items() if name not in ALL or name in kinds}
         steps = steps_of(lambda: decide(asked_for, SETTINGS, there, planned))  # noqa: B023  (called at once)
-        assert public(steps) == public(foretold(site, asked_for, kinds))
+        assert public(steps) == public(predicted(site, asked_for, kinds))
         if isinstance(steps, str):
             event("refused")
             return
@@ -130,10 +130,10 @@ def test_dedicated_controllers_that_hold_the_same_names_are_not_mixed_up(
     there = seen("one", "two", one=one, two=two)
     emptied = {"name": "one", **gone(there, ALL, set(ALLOCATIONS), "one")}
     steps = emptied_steps([emptied], SETTINGS, there)
-    assert plain(steps) == plain(foretold(one, emptied))
+    assert plain(steps) == plain(predicted(one, emptied))
     again = steps_of(lambda: dedicated_steps(wanted, SETTINGS, there, steps))
     engine(one, emptied, ALL).converge(check_mode=False)
-    told = [foretold(site, each) for site, each in zip((one, two), wanted, strict=True)]
+    told = [predicted(site, each) for site, each in zip((one, two), wanted, strict=True)]
     refusals = [each for each in told if isinstance(each, str)]
     expected = refusals[0] if refusals else [step for each in told for step in each]
     assert plain(again) == plain(expected)

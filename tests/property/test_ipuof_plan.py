@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random partitions on random servers: one run reaches them, check mode foretells it, files of others stay."""
+"""Random partitions on random servers: one run reaches them, check mode predicts it, files of others stay."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(files: MemoryFiles, wanted: dict[str, list[str]], ownership: ipuof.Owner
     foreign=st.dictionaries(st.sampled_from(PATHS), CONTENTS, max_size=2),
     by_hand=CONTENTS,
 )
-def test_one_run_reaches_what_is_declared_as_check_mode_foretold(
+def test_one_run_reaches_what_is_declared_as_check_mode_predicted(
     earlier: dict[str, list[str]],
     wanted: dict[str, list[str]],
     ownerships: tuple[ipuof.Ownership, ipuof.Ownership],
@@ -86,12 +86,12 @@ def test_one_run_reaches_what_is_declared_as_check_mode_foretold(
         assert files.files == before
         return
 
-    foretold = run(files, wanted, ownerships[1], check_mode=True)
+    predicted = run(files, wanted, ownerships[1], check_mode=True)
     assert files.files == before
 
     real = run(files, wanted, ownerships[1], check_mode=False)
     assert real.failure is None
-    assert real.result() == foretold.result()
+    assert real.result() == predicted.result()
     assert run(files, wanted, ownerships[1], check_mode=True).steps == []
     expected = {
         path: File("".join(line + "\n" for line in lines), "root", ownerships[1].group, ownerships[1].mode)

@@ -236,7 +236,7 @@ def running_pod() -> PodInMemory:
 @st.composite
 def requests(draw: st.DrawFn, there: PodInMemory) -> dict[str, Any]:
     """What somebody asks for: some devices, vPODs, parts."""
-    words: dict[str, Any] = {"told": draw(st.sampled_from([(), ("t1",), ("t1", "t2", "t3")]))}
+    words: dict[str, Any] = {"allowed": draw(st.sampled_from([(), ("t1",), ("t1", "t2", "t3")]))}
     words["only"] = draw(st.sampled_from([None, None, ["t1"], ["t3"]]))
     if draw(st.booleans()):
         words["hosts"] = sorted(draw(st.sets(st.sampled_from(sorted(there.devices)), min_size=1)))
@@ -287,6 +287,6 @@ def test_a_decision_touches_nothing_and_leaves_alone_what_it_may_not_change(
         {change.vpod for change in found.tenancy.changes.values() if change.goes_down} if found.tenancy else set()
     )
     busy = {f"t{name[-1]}" for name in set(there.servers) - silent if looks[name]["parts"]["use"]["in_use"]}
-    if request.parts and torn_down & busy & before.keys() - set(request.told):
+    if request.parts and torn_down & busy & before.keys() - set(request.allowed):
         event("somebody is at work")
         assert found.refusals

@@ -74,7 +74,7 @@ class SlurmWorld(World):
         except DeclarationError:
             event("no place")
             return False
-        refused = refusals(planned.felt, IDLE, list(vpods))
+        refused = refusals(planned.impact, IDLE, list(vpods))
         if refused:
             event("refused because of jobs")
             assert any(name in sentence for name in self.jobs() for sentence in refused)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random declared interfaces on random servers, every back end: one run reaches them as check mode foretold.
+"""Random declared interfaces on random servers, every back end: one run reaches them as check mode predicted.
 
 Whoever dies in the middle of it leaves a server that puts everything back by itself.
 """
@@ -160,19 +160,19 @@ def _refused(server: TinyServer, options: list[dict[str, Any]], **how: Any) -> b
 
 
 @given(case=cases())
-def test_one_run_reaches_what_is_declared_as_check_mode_foretold(case: Case) -> None:
+def test_one_run_reaches_what_is_declared_as_check_mode_predicted(case: Case) -> None:
     server, options, how = case.server, case.options, {"replaced": case.replaced}
     before = running(server), persistent(server)
     others = {path: text for path, text in persistent(server).items() if not text[0].startswith(HEADER)}
     if _refused(server, options, **how):
         assert (running(server), persistent(server)) == before
         return
-    foretold = changed(server, options, check_mode=True, **how)
+    predicted = changed(server, options, check_mode=True, **how)
     assert (running(server), persistent(server)) == before
 
     real = confirmed(server, options, **how)
     assert real.failure is None
-    assert real.result() == foretold.result()
+    assert real.result() == predicted.result()
     assert not changed(server, options, check_mode=True, **how).steps
     _assert_declared(server, options, case.replaced)
     after = persistent(server)

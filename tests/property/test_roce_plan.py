@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random lossless settings, both tool sets: one run suffices, check mode foretells it, a driver reload keeps it."""
+"""Random lossless settings, both tool sets: one run suffices, check mode predicts it, a driver reload keeps it."""
 
 from __future__ import annotations
 
@@ -108,20 +108,20 @@ def seen(server: TinyRoceServer) -> Any:
 
 
 @given(case=cases())
-def test_one_run_reaches_what_is_declared_as_check_mode_foretold(
+def test_one_run_reaches_what_is_declared_as_check_mode_predicted(
     case: tuple[TinyRoceServer, list[dict[str, Any]]],
 ) -> None:
     server, options = case
     before = seen(server)
-    foretold = attempt(server, options, check_mode=True)
+    predicted = attempt(server, options, check_mode=True)
     assert seen(server) == before
     real = attempt(server, options)
-    if foretold is None or real is None:
-        assert foretold is real is None
+    if predicted is None or real is None:
+        assert predicted is real is None
         assert seen(server) == before
         return
     assert real.failure is None
-    assert real.result() == foretold.result()
+    assert real.result() == predicted.result()
     assert not run(server, *options, check_mode=True).changed
     for option in options:
         _check(server, option)

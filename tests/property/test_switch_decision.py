@@ -40,9 +40,9 @@ def test_random_declarations_from_looks_at_random_switches() -> None:
         look = look_of(switch)
         switch.change(**first)
         assert planned(first, look_of(switch)) == []
-        foretold, then = planned(second, look, steps), check_plan(switch, second)
+        predicted, then = planned(second, look, steps), check_plan(switch, second)
         event(f"then {'refused' if isinstance(then, str) else 'planned'}")
-        assert foretold == then
+        assert predicted == then
         raised += not isinstance(then, str)
 
     one()

@@ -44,7 +44,7 @@ def check(switch: InProcessSwitch, declared: dict[str, Any]) -> bool:
     """Apply a declaration, and look at everything that has to hold; False if it was refused."""
     before, foreign = switch.running, foreign_blocks(switch, declared)
     try:
-        foretold = switch.change(**declared, check_mode=True)
+        predicted = switch.change(**declared, check_mode=True)
     except Refused as refusal:
         event(f"refused: {str(refusal)[:60]}")
         assert switch.running == before
@@ -53,7 +53,7 @@ def check(switch: InProcessSwitch, declared: dict[str, Any]) -> bool:
     outcome = switch.change(**declared)
     event(f"{declared.get('state', 'merged')}, {'changed' if outcome.changed else 'no change'}")
     assert outcome.failure is None
-    assert foretold.result() == outcome.result()
+    assert predicted.result() == outcome.result()
     assert foreign_blocks(switch, declared) == foreign
     assert switch.sessions == {}
     if outcome.changed:

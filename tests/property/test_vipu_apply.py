@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random desired and actual states on the simulated controller: what check mode foretells is what then is."""
+"""Random desired and actual states on the simulated controller: what check mode predicts is what then is."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def site_that_holds(declared: Declared) -> InProcess:
     return site
 
 
-def check_foretold(foretold: State, real: State) -> None:
+def check_predicted(predicted: State, real: State) -> None:
     """Check mode told every field but those that only the controller can tell."""
-    assert {kind: foretold[kind].keys() for kind in real} == {kind: real[kind].keys() for kind in real}
+    assert {kind: predicted[kind].keys() for kind in real} == {kind: real[kind].keys() for kind in real}
     for kind, entities in real.items():
         for name, fields in entities.items():
-            told = foretold[kind][name]
+            told = predicted[kind][name]
             assert {**fields, **told} == fields
             assert set(fields) - set(told) <= set(COMPUTED[kind])
 
@@ -48,7 +48,7 @@ def check_foretold(foretold: State, real: State) -> None:
 PAIRS = 200
 
 
-def test_a_plan_carried_out_is_what_was_foretold() -> None:
+def test_a_plan_carried_out_is_what_was_predicted() -> None:
     applied = 0
 
     # Only what is carried out to its end counts; close to half of them are refused.
@@ -67,25 +67,25 @@ def check_applied(wanted: Declared, site: InProcess, policy: Policy) -> None:
     """Check mode and the real run agree; a refusal touches nothing."""
     writes = site.memory.writes
     try:
-        foretold = converge(site, wanted, policy, check_mode=True)
+        predicted = converge(site, wanted, policy, check_mode=True)
     except Refused:
         assert site.memory.writes == writes
         reject()
     assert site.memory.writes == writes
     outcome = converge(site, wanted, policy)
     assert outcome.after is not None
-    assert outcome.steps == foretold.steps
+    assert outcome.steps == predicted.steps
     check_order(list(outcome.steps))
     check_untouched(wanted, policy, outcome.before, outcome.after)
     if outcome.failure:
         # Alignment is the controller's business; then exactly the steps before that one were done.
         event("no free block")
         assert "no free" in str(outcome.failure)
-        check_foretold(predict(outcome.before, outcome.steps[: outcome.failure.done]), outcome.after)
+        check_predicted(predict(outcome.before, outcome.steps[: outcome.failure.done]), outcome.after)
         reject()
     event(f"{min(len(outcome.steps), 3)} steps or more")
-    assert foretold.after is not None
-    check_foretold(foretold.after, outcome.after)
+    assert predicted.after is not None
+    check_predicted(predicted.after, outcome.after)
     site.calls.clear()
     assert not converge(site, wanted, policy).changed
     assert {call[1] for call in site.calls} == {"list"}

@@ -70,7 +70,7 @@ def check_purged(wanted: Declared, policy: Policy, steps: list[Step]) -> None:
 
 
 def check_whole(state: State) -> None:
-    """Nothing refers to what is not there, and nothing is foretold that can never be read."""
+    """Nothing refers to what is not there, and nothing is predicted that can never be read."""
     for kind in KINDS:
         for fields in state[kind].values():
             assert all(name in state[other] for _, other, name in referred(kind, fields))

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A vPOD made again by several calls in one run: in check mode each foretells what the calls before it leave."""
+"""A vPOD made again by several calls in one run: in check mode each predicts what the calls before it leave."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ AGENTS = [f"a{number}" for number in range(8)]
 Declared = dict[str, list[dict[str, Any]]]
 
 
-def call(site: InProcess, declared: Declared, foretold: State | None = None) -> Outcome:
-    """One task of a run; in check mode with what the tasks before it have foretold."""
+def call(site: InProcess, declared: Declared, predicted: State | None = None) -> Outcome:
+    """One task of a run; in check mode with what the tasks before it have predicted."""
     engine = Engine(
-        site.client, declared, Policy(keeps_keys=True), AccessKeys(keep=True), wait_timeout=0, foretold=foretold
+        site.client, declared, Policy(keeps_keys=True), AccessKeys(keep=True), wait_timeout=0, predicted=predicted
     )
-    return engine.converge(check_mode=foretold is not None)
+    return engine.converge(check_mode=predicted is not None)
 
 
 def base(size: int) -> Declared:
@@ -49,17 +49,17 @@ def gone(*kinds: str) -> Declared:
 
 
 @given(st.sampled_from([4, 8, 16, 32]), st.sampled_from([4, 8, 16, 32]))
-def test_a_rebuild_in_four_calls_is_what_check_mode_foretells(before: int, after: int) -> None:
+def test_a_rebuild_in_four_calls_is_what_check_mode_predicts(before: int, after: int) -> None:
     site = InProcess()
     call(site, {**base(before), **tenants(before)})
     calls = [gone("partition", "user"), gone("allocation"), base(after), tenants(after)]
-    foretold: State = {}
+    predicted: State = {}
     told = []
     writes = site.memory.writes
     for declared in calls:
-        outcome = call(site, declared, foretold)
+        outcome = call(site, declared, predicted)
         told.append(list(outcome.steps))
-        foretold = {**foretold, **(outcome.after or {})}
+        predicted = {**predicted, **(outcome.after or {})}
     assert site.memory.writes == writes
     assert [list(call(site, declared).steps) for declared in calls] == told
     assert [len(steps) for steps in told] == [2, 1, 1, 2]

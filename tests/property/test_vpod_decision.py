@@ -115,8 +115,8 @@ def test_a_decision_knows_what_the_way_down_will_have_done(
     look = server.look()
     try:
         earlier = vpod_steps(first, SETTINGS, look, host.look())
-        foretold = vpod_steps(wanted, SETTINGS, look, host.look(), earlier)
+        predicted = vpod_steps(wanted, SETTINGS, look, host.look(), earlier)
     except Refused:
         assume(False)
     carry_out(server, host, first, SETTINGS)
-    assert foretold == vpod_steps(wanted, SETTINGS, server.look(), host.look())
+    assert predicted == vpod_steps(wanted, SETTINGS, server.look(), host.look())

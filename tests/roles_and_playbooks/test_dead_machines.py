@@ -31,7 +31,7 @@ def test_a_vpod_on_a_dead_machine_stays_until_it_may_be_interrupted(bed: Bed) ->
     assert any(line.startswith(LEFT) for line in run.told)
     assert bed.machines_of("alice") == ["p-ipum1", "p-ipum2"]
     assert bed.held("", "partitions") == ["serve", "train"]
-    bed.as_foretold("-e", '{"vpods_interrupt": ["alice"]}', alice=alice, bob=bob)
+    bed.as_predicted("-e", '{"vpods_interrupt": ["alice"]}', alice=alice, bob=bob)
     assert bed.machines_of("alice") == ["p-ipum5", "p-ipum6"]
     assert bed.held("", "partitions") == ["serve", "train"]
     run = bed.run(alice=alice, bob=bob)

@@ -98,8 +98,8 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
         yield Bed(folder, server)
 
 
-def test_it_comes_as_foretold_and_the_shared_one_stays_apart(bed: Bed) -> None:
-    made = as_foretold(bed.run)
+def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
+    made = as_predicted(bed.run)
 
     assert bed.held(SHARED, "allocations") == ["alice"]
     assert bed.held(SHARED, "partitions") == []
@@ -125,11 +125,11 @@ def test_it_comes_as_foretold_and_the_shared_one_stays_apart(bed: Bed) -> None:
     assert "is in secure mode (/etc/vipu/vipu-admin.hcl is there), but pods.yml says insecure" in opened.messages
 
 
-def as_foretold(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
+def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
     """A run that does what a dry run has said."""
-    foretold, made = run(True), run(False)
-    for each in (foretold, made):
+    predicted, made = run(True), run(False)
+    for each in (predicted, made):
         assert each.messages == ""
-    said, done = (sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (foretold, made))
+    said, done = (sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (predicted, made))
     assert said == done
     return made

@@ -129,12 +129,12 @@ def test_a_failing_switch_stops_the_run_before_the_next_is_touched(site: Site) -
 
 def test_a_limit_gives_the_subset_of_the_plan_and_says_what_it_leaves_out(site: Site) -> None:
     whole = site.dry_run()
-    switches = sorted({device for device, _step in whole.foretold})
+    switches = sorted({device for device, _step in whole.predicted})
     assert switches == ["blue-tor", "green-tor"]
     assert "--limit" not in str(whole.told)
     for limit, within in {"blue-tor": ["blue-tor"], "green": ["green-tor"], "switches": switches}.items():
         limited = site.dry_run("--limit", limit)
-        assert limited.foretold == {(device, step) for device, step in whole.foretold if device in within}
+        assert limited.predicted == {(device, step) for device, step in whole.predicted if device in within}
         left_out = [host for host in switches if host not in within]
         assert [line for line in limited.told if "--limit" in line] == [
             f"Left out by --limit: {host}" for host in left_out

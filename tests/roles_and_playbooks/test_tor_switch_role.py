@@ -28,9 +28,9 @@ DOCUMENT: dict[str, Any] = {
         }
     },
 }
-# A server whose "SSH" is this machine: it cannot wake anybody, which must not matter.
-WAKER = {"interface": "no-such-rnic", "addresses": ["10.1.5.1"], "ports": ["Ethernet25/1", "Ethernet9/1"]}
-WAKERS = {"p-poplar1": WAKER}
+# A server whose "SSH" is this machine: it can send no ARP probes, which must not matter.
+ARP_PROBE = {"interface": "no-such-rnic", "addresses": ["10.1.5.1"], "ports": ["Ethernet25/1", "Ethernet9/1"]}
+ARP_PROBES = {"p-poplar1": ARP_PROBE}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def machines(**ports: str) -> list[dict[str, Any]]:
     ]
 
 
-def role(*, wakers: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> list[dict[str, Any]]:
+def role(*, arp_probes: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> list[dict[str, Any]]:
     """A play of the role with what a pods.yml declares."""
     wanted = desired(parse_declaration(document), {})["tor_switches"]["p-tor"]
     variables = {
@@ -56,7 +56,7 @@ def role(*, wakers: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> list
         "tor_switch_ports": wanted["ports"],
         "tor_switch_qos": wanted["qos"],
         "tor_switch_canary": ["Ethernet9/1"],
-        "tor_switch_wakers": wakers,
+        "tor_switch_arp_probes": arp_probes,
     }
     return [{"hosts": "tor_switches", "gather_facts": False, "roles": ["ipu.pod.tor_switch"], "vars": variables}]
 
@@ -65,18 +65,18 @@ def info(**options: Any) -> list[dict[str, Any]]:
     return [{"hosts": "tor_switches", "gather_facts": False, "tasks": [{"ipu.pod.tor_info": options}]}]
 
 
-def test_the_role_confirms_what_nobody_could_be_woken_for_and_then_changes_nothing(tor: Tor) -> None:
+def test_the_role_confirms_what_nobody_could_be_probed_for_and_then_changes_nothing(tor: Tor) -> None:
     tor.observe(macs=machines())
     (tor.inventory / "host_vars").mkdir()
     (tor.inventory / "host_vars" / "p-poplar1.yml").write_text("ansible_connection: local\n")
-    first = tor.tasks(role(wakers=WAKERS))
+    first = tor.tasks(role(arp_probes=ARP_PROBES))
     results = [hosts["p-tor"] for hosts in first if "p-tor" in hosts]
     assert [result["changed"] for result in results if result.get("changed")] == [True]
     said = " ".join(str(result) for result in results)
-    assert "p-poplar1 woke nobody: no-such-rnic: " in said
+    assert "p-poplar1 sent no ARP probes: no-such-rnic: " in said
     assert not [result for result in results if result.get("failed")], said
     tor.requests()
-    second = tor.tasks(role(wakers=WAKERS))
+    second = tor.tasks(role(arp_probes=ARP_PROBES))
     ran = [hosts["p-tor"] for hosts in second if "p-tor" in hosts and not hosts["p-tor"].get("skipped")]
     assert [result["changed"] for result in ran if "plan" in result] == [False]
     assert len(tor.requests()) == 2
@@ -88,7 +88,7 @@ def test_the_role_confirms_what_nobody_could_be_woken_for_and_then_changes_nothi
 def test_a_dry_run_of_the_role_plans_and_leaves_the_switch_alone(tor: Tor) -> None:
     document = {**DOCUMENT, "pods": {"p": {**DOCUMENT["pods"]["p"], "vlans": {"storage": 301}}}}
     before = (tor.directory / "running-config").read_text()
-    ran = tor.tasks(role(wakers=WAKERS, document=document), "--check")
+    ran = tor.tasks(role(arp_probes=ARP_PROBES, document=document), "--check")
     assert "301" in [step["name"] for hosts in ran for step in hosts.get("p-tor", {}).get("plan", [])]
     assert (tor.directory / "running-config").read_text() == before
 

@@ -72,12 +72,12 @@ class Bed:
         (there,) = (each for each in json.loads(answer)["allocations"] if each["id"] == vpod)
         return sorted(there["spec"]["agent_ids"])
 
-    def as_foretold(self, *options: str, **vpods: Any) -> None:
+    def as_predicted(self, *options: str, **vpods: Any) -> None:
         """Have these vPODs, and see that a dry run says before what the run then does."""
         check, run = (self.run(*options, check=check, **vpods) for check in (True, False))
         for each in (check, run):
             assert each.messages == ""
-        assert check.foretold == run.done
+        assert check.predicted == run.done
 
 
 @contextmanager

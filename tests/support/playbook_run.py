@@ -94,7 +94,7 @@ class PlaybookRun:
         return [line for _, _, result in self.tasks if result.get("action") == REPORT for line in result["lines"]]
 
     @property
-    def foretold(self) -> set[tuple[str, str]]:
+    def predicted(self) -> set[tuple[str, str]]:
         """Device and name of everything that would change, from the table of a plan or of check mode."""
         found, device = set(), ""
         for line in self.told:
@@ -128,10 +128,10 @@ class PlaybookRun:
         )
 
 
-def did_what_was_foretold(check: PlaybookRun, run: PlaybookRun) -> None:
+def did_what_was_predicted(check: PlaybookRun, run: PlaybookRun) -> None:
     """Fail the test unless a run has changed what check mode has said, and nothing else."""
-    assert run.done - check.foretold == set()
-    assert {name for _, name in check.foretold - run.done if name.rpartition("/")[0] not in SECRET} == set()
+    assert run.done - check.predicted == set()
+    assert {name for _, name in check.predicted - run.done if name.rpartition("/")[0] not in SECRET} == set()
 
 
 def read_run(name: str, done: subprocess.CompletedProcess[str]) -> PlaybookRun:

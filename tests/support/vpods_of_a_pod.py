@@ -67,9 +67,9 @@ def seen(**ports: tuple[int, str]) -> dict[str, Any]:
 
 
 def planned(
-    vpods: dict[str, Any], there: Any, on_switch: Any = None, only: Any = None, told: Any = (), **pod: Any
+    vpods: dict[str, Any], there: Any, on_switch: Any = None, only: Any = None, allowed: Any = (), **pod: Any
 ) -> Tenancy:
-    return tenancy_of(parse_declaration(document(vpods, **pod)), there, looks_of(on_switch or {}), only, told)
+    return tenancy_of(parse_declaration(document(vpods, **pod)), there, looks_of(on_switch or {}), only, allowed)
 
 
 def looks_of(switches: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _IPV4, _UDP = 0x0800, 17
 
 @dataclass(frozen=True)
 class Offer:
-    """What a DHCP server offered: itself, the address, and the MAC that it is for."""
+    """A DHCP offer: the server, the address, and the MAC address of the client."""
 
     server: str
     address: str
@@ -63,7 +63,7 @@ def mac_bytes(mac: str) -> bytes:
 
 
 def _dhcp_payload(frame: bytes) -> bytes | None:
-    """What a UDP packet to a DHCP client carries."""
+    """Return the payload of a UDP packet to a DHCP client."""
     if len(frame) < 34 or frame[12:14] != struct.pack("!H", _IPV4) or frame[23] != _UDP:
         return None
     udp = 14 + (frame[14] & 0x0F) * 4

@@ -84,7 +84,7 @@ class Files:
             return None
 
     def unfinished(self, directory: str) -> dict[str, str]:
-        """What writes left in a directory that a reset of the host has ended: by path, with the file it was to be."""
+        """Return temporary files that an interrupted write has left in a directory, with the file each was to be."""
         found = ((name, finished_name(name)) for name in self.names(directory))
         return {f"{directory}/{name}": f"{directory}/{wanted}" for name, wanted in found if wanted}
 

@@ -50,7 +50,7 @@ def run_program(
 
 
 def side_by_side(look: Callable[[Thing], Found], things: Iterable[Thing]) -> list[Found]:
-    """What a look at each of the things finds, in their order; the first error there is raised."""
+    """Run a function on each item in parallel and return the results in order, or raise the first error."""
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
         return list(pool.map(look, things))
 

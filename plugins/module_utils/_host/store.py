@@ -42,7 +42,7 @@ class Store:
             os.close(descriptor)
 
     def read(self, name: str) -> str | None:
-        """What a file holds, or None if there is none."""
+        """Return the content of a file, or None if there is none."""
         with os_errors_as(self.path(name), _REMEDY), contextlib.suppress(FileNotFoundError):
             return Path(self.path(name)).read_text(encoding="utf-8")
         return None

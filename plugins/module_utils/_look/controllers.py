@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each V-IPU controller of a host holds: that of its clusters, and those that belong to one vPOD each."""
+"""Reads the entities of every V-IPU controller on a host: the shared one, and the dedicated ones of vPODs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Answer = Dict[str, Any]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a controller is asked.
+    """The end-point and credentials of a controller.
 
     Args:
         name: of its vPOD; empty for that of the clusters.
@@ -71,7 +71,7 @@ def places_of(options: Sequence[Mapping[str, Any]], with_dedicated: bool, files:
 def controllers_from(
     places: Sequence[Place], partitions: Sequence[str], run: Run, exists: Callable[[str], bool] = os.path.exists
 ) -> dict[str, Answer]:
-    """What each controller holds, by its name, or why it does not tell; and what the program here can do.
+    """Return the entities of each controller by its name, or an error message, and the abilities of its program.
 
     Args:
         places: where they are.
@@ -95,7 +95,7 @@ def controllers_from(
 
 
 def _allocates_by_agents(run: Run) -> bool:
-    """Whether vipu-admin can make an allocation of given agents; one that does not say, or is not there, cannot."""
+    """Return whether vipu-admin can create an allocation of given agents; False if its help does not say."""
     try:
         return Controller(run, ADMIN, "localhost", END_POINTS["admin"][1]).allocates_by_agents()
     except DeviceError:
@@ -106,7 +106,7 @@ def _unit(files: Files, vpod: str) -> str:
     try:
         file = files.read(f"{UNITS}/vipu-server{f'-{vpod}' if vpod else ''}.service")
     except NotPlain:
-        # Masked, or a link of somebody's: it says nothing that we have written.
+        # Masked, or a link of somebody else: not a unit of ours.
         return ""
     return file.content if file else ""
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Linux a host runs, in the words of Ansible's facts. Their own reader would bring all others along. Pure."""
+"""The Linux distribution of a host, as Ansible's facts name it, without loading Ansible's fact modules. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _LINE = re.compile(r"""^(ID|ID_LIKE)=["']?([^"'\n]*)""", re.MULTILINE)
 
 def distribution_from(os_release: str) -> dict[str, str]:
     """``distribution`` and ``os_family``, by the text of /etc/os-release; a family that is not known is the name."""
-    said = dict(_LINE.findall(os_release))
-    own = said.get("ID", "linux")
+    values = dict(_LINE.findall(os_release))
+    own = values.get("ID", "linux")
     name = _NAMES.get(own, own.capitalize())
-    families = (_FAMILIES[each] for each in (own, *said.get("ID_LIKE", "").split()) if each in _FAMILIES)
+    families = (_FAMILIES[each] for each in (own, *values.get("ID_LIKE", "").split()) if each in _FAMILIES)
     return {"distribution": name, "os_family": next(families, name)}

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One look at a Linux host: everything that any layer compares, each part by itself, all of them side by side."""
+"""A look at a Linux host: reads the parts that any layer compares, independently and side by side."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEASES = ("/var/lib/misc/dnsmasq.leases", "/var/lib/dnsmasq/dnsmasq.leases", "/v
 
 
 def looked(parts: Mapping[str, Callable[[], Part]]) -> dict[str, Part]:
-    """The answers of the parts, by name; one that fails says why and takes no other with it."""
+    """Return the answers of the parts by name; a part that fails has an error message and affects no other."""
     if not parts:
         return {}
     with ThreadPoolExecutor(len(parts)) as pool:
@@ -75,7 +75,7 @@ class HostLook:
         self._client = Client(self._programs, files, sysfs, ssh_addresses)
 
     def links(self) -> Part:
-        """All interfaces, and who configures them."""
+        """Return all interfaces and the network service that configures each."""
         return dict(plain(self._client.survey()))
 
     def network(self) -> Part:
@@ -93,7 +93,7 @@ class HostLook:
         }
 
     def uses(self) -> Part:
-        """Who uses the interfaces."""
+        """Return the uses of the interfaces."""
         return dict(plain(self._client.uses(list(self._client.survey([]).links))))
 
     def roce(self) -> Part:
@@ -159,7 +159,7 @@ class HostLook:
         }
 
     def controllers(self) -> Part:
-        """What each V-IPU controller here holds."""
+        """Return the entities of each V-IPU controller of this host."""
         places = places_of(self._options["controllers"], self._options["dedicated_units"], self._files)
         return controllers_from(places, self._options["ipuof_configurations"], self._run_vipu)
 

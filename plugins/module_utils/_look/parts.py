@@ -16,7 +16,7 @@ Part = Dict[str, Any]
 
 
 def answer_of(read: Callable[[], Part]) -> Part:
-    """What was read; ``message`` alone where it could not be read."""
+    """Return what ``read`` returns, or only ``message`` if it fails."""
     try:
         return read()
     except (Refused, DeviceError, OSError, ValueError) as error:
@@ -24,7 +24,7 @@ def answer_of(read: Callable[[], Part]) -> Part:
 
 
 def line_of(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """Return an error as one line."""
     return " ".join(str(error).split())[:_LONGEST]
 
 

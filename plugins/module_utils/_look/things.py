@@ -39,7 +39,7 @@ Found = Dict[str, Any]
 
 
 def paths_from(paths: Iterable[str]) -> dict[str, Found]:
-    """What is at each path, itself and not what it links to; what is not there is left out. Globs are expanded."""
+    """Return the state of each path without following links. Globs are expanded, missing paths left out."""
     found = {path: _path(path) for path in _expanded(paths)}
     return {path: seen for path, seen in found.items() if seen}
 
@@ -88,7 +88,7 @@ def units_from(
 
 
 def packages_from(programs: Programs, names: Iterable[str], distribution: Mapping[str, Any]) -> Found:
-    """Which of the packages are not installed, by one question to the host's own database of packages.
+    """Return the packages that are not installed, by one query of the host's package database.
 
     Args:
         programs: runs the host's programs.

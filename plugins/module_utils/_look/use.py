@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on a server and needs its IPUs or its RDMA network."""
+"""Finds work on a server that needs its IPUs or its RDMA network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_CLUSTER = "Could not establish a configuration source"
 
 
 def running_on(programs: Programs, rdma_devices: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What is in use, in words, with whatever it may be that could not be asked; and why that could not be."""
+    """Return the uses as sentences, with those that may exist where asking failed, and why it failed."""
 
     def queue_pairs(programs: Programs) -> list[str]:
         pairs = rdma_uses(programs, rdma_devices).queue_pairs

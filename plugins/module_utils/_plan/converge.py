@@ -15,14 +15,14 @@ class Refused(Exception):
 
 
 class DeviceError(Exception):
-    """A device or program did not answer, or answered with an error; the message says which and what it said."""
+    """A device or program did not answer, or answered with an error; the message names it and quotes the answer."""
 
 
 class StepFailed(Exception):
     """A step of a plan could not be carried out.
 
     Args:
-        message: what the device or program said.
+        message: the answer of the device or program.
         done: how many steps of the plan were carried out completely before it.
     """
 
@@ -33,7 +33,7 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened, or in check mode: what would happen. ``after`` is None where it could not be read."""
+    """The result of a run, or its prediction in check mode. ``after`` is None where it could not be read."""
 
     before: State
     after: State | None
@@ -42,7 +42,7 @@ class Outcome:
 
     @property
     def changed(self) -> bool:
-        """Whether anything differs from before; after a failure that is what was read, not what was planned."""
+        """Return whether the state differs from before; after a failure by what was read, not planned."""
         return bool(self.steps) and (self.failure is None or self.before != self.after)
 
     def result(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Outcome:
 
 
 def _account(steps: Sequence[Step], failure: StepFailed) -> dict[str, Any]:
-    """Which steps were done, which one failed and why, which were not tried."""
+    """Return the steps that were done, the one that failed and why, and those that were not tried."""
     done, rest = steps[: failure.done], steps[failure.done :]
     return {
         "done": [step.public() for step in done],
@@ -92,8 +92,8 @@ def converge(
     before = read()
     steps = plan(before)
     if check_mode or not steps:
-        foretold = predict(before, steps)
-        return Outcome(before, foretold, steps, _failed(verify(foretold), steps))
+        predicted = predict(before, steps)
+        return Outcome(before, predicted, steps, _failed(verify(predicted), steps))
     try:
         apply(steps)
     except StepFailed as failure:
@@ -105,7 +105,7 @@ def converge(
 
 
 def _left(plan: Callable[[State], list[Step]], after: State) -> str:
-    """What is still not as wanted after everything was done."""
+    """Return what still differs after all steps were carried out."""
     try:
         left = plan(after)
     except Refused as error:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan is made of, and what it would lead to. Pure: no Ansible, no input or output.
+"""The steps of a plan, and the state that they lead to. Pure: no Ansible, no input or output.
 
 A state is ``{kind: {name: {field: value}}}`` with plain values, for example
 ``{"agent": {"pod001-ipum1": {"host": "10.2.1.1", "port": 8080}}}``.

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What follows from one survey of a server without asking it again: who changes what, and what forbids it. Pure.
+"""Decides from one survey of a server who changes what, and what forbids it. Pure.
 
 The module has it from the server itself, a plan from a look at it.
 """
@@ -47,7 +47,7 @@ def planner_on(
     return Planner(targets_on(server, interfaces, chosen, replaced), chosen, replaced)
 
 
-def felt(steps: Sequence[Step]) -> list[Step]:
+def disruptive_steps(steps: Sequence[Step]) -> list[Step]:
     """The steps that whoever uses the interface would feel."""
     return [step for step in steps if step.risk in (DISRUPTIVE, DESTRUCTIVE) and device_before(step)]
 
@@ -62,7 +62,7 @@ def refuse_used(steps: Sequence[Step], uses: Uses, links: Mapping[str, Link]) ->
     """Refuse steps that would disturb somebody.
 
     Args:
-        steps: those that are felt.
+        steps: the disruptive ones.
         uses: what uses the interfaces right now.
         links: every network device by its kernel name.
 
@@ -77,8 +77,8 @@ def refuse_used(steps: Sequence[Step], uses: Uses, links: Mapping[str, Link]) ->
             raise Refused(f"interface {step.name}: {device} is in use: {'; '.join(words)}; end that first")
 
 
-def foretold(server: Server, steps: Sequence[Step]) -> Server:
-    """What a survey will see when the steps have been carried out."""
+def predicted(server: Server, steps: Sequence[Step]) -> Server:
+    """Return the predicted survey after these steps."""
     links = dict(server.links)
     files = dict(server.files)
     claims = {device: dict(paths) for device, paths in server.claims.items()}

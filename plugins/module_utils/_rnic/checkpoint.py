@@ -77,7 +77,7 @@ class Checkpoint:
         return any(state.strip() in ("active", "activating") for state in active)
 
     def undone(self) -> str | None:
-        """What the last undoing did, line by line; None where nothing was undone."""
+        """Return the log of the last roll-back; None if there was none."""
         if self._files.read(_FLAGS[undo.UNDONE]) is None:
             return None
         log = self._files.read(_LOG)

@@ -88,7 +88,7 @@ class Client:
         )
 
     def uses(self, links: Sequence[str]) -> Uses:
-        """What uses the server's interfaces right now; ``links`` are those whose virtual functions matter."""
+        """Return the current uses of the server's interfaces; ``links`` are those whose virtual functions matter."""
         mounts = self._files.read(_MOUNTS)
         return replace(
             rdma_uses(self._programs, self._sysfs.rdma_devices()),
@@ -97,7 +97,7 @@ class Client:
         )
 
     def rehearse(self, backend: Backend, steps: Sequence[Step], server: Server) -> None:
-        """What others did not apply would come into force with our change: a check before anything is touched.
+        """Check, before any change, that no unapplied change of others would take effect with ours.
 
         Raises:
             Refused: netplan does not take the files, or something of others would change with it.
@@ -210,7 +210,7 @@ class Client:
             return {}
 
     def _generated(self, root: str, ours: set[str | None]) -> dict[str, str]:
-        """What netplan has generated below a root for interfaces that are not ours, by path without the root."""
+        """Return netplan's generated files for interfaces that are not ours, by path without the root."""
         paths = [f"{netplan.GENERATED}/{name}" for name in self._files.names(root + netplan.GENERATED)]
         others = [path for path in paths if netplan.generated_for(path) not in {None, *ours}]
         return {path: text for path in others for text in self._text(root + path).values()}

@@ -37,21 +37,21 @@ def carried_out(
     """
     first: Result = {}
 
-    def told_later(problem: str) -> Result:
-        return _told_later(first, problem, call, pause, confirm_within)
+    def failed_later(problem: str) -> Result:
+        return _failed_later(first, problem, call, pause, confirm_within)
 
     try:
         first = call(CHANGE)
     except Lost as error:
-        return told_later(f"the connection broke while the change was made ({error})")
+        return failed_later(f"the connection broke while the change was made ({error})")
     if "module_stdout" in first:
         # The module did not end by itself, so nobody knows how far it came.
         message, first = first.get("msg"), {}
-        return told_later(f"the module was ended: {message}")
+        return failed_later(f"the module was ended: {message}")
     armed = first.pop("armed", False)
     if armed and first.get("failed"):
-        return told_later(first["msg"])
-    return _confirmed(first, call, reconnect, pause, told_later) if armed else first
+        return failed_later(first["msg"])
+    return _confirmed(first, call, reconnect, pause, failed_later) if armed else first
 
 
 def _confirmed(
@@ -59,13 +59,13 @@ def _confirmed(
     call: Callable[[str], Result],
     reconnect: Callable[[], None],
     pause: Callable[[float], None],
-    told_later: Callable[[str], Result],
+    failed_later: Callable[[str], Result],
 ) -> Result:
     try:
         reconnect()
         confirmed = call(CONFIRM)
     except Lost as error:
-        return told_later(f"the server cannot be reached since the change ({error})")
+        return failed_later(f"the server cannot be reached since the change ({error})")
     if confirmed.get("failed"):
         review = _reviewed(call, pause) or {}
         message = f"the change was not confirmed: {confirmed.get('msg')}"
@@ -73,7 +73,7 @@ def _confirmed(
     return {**first, "after": confirmed["after"]}
 
 
-def _told_later(
+def _failed_later(
     first: Result, problem: str, call: Callable[[str], Result], pause: Callable[[float], None], confirm_within: int
 ) -> Result:
     """Wait until the server has decided for itself, and read what is there then."""
@@ -91,7 +91,7 @@ def _told_later(
 
 
 def _reviewed(call: Callable[[str], Result], pause: Callable[[float], None]) -> Result | None:
-    """What the server is like when it has decided; None where it cannot be reached."""
+    """Return the state of the server after its decision; None if it cannot be reached."""
     review: Result | None = None
     for _attempt in range(_UNDOING_SECONDS // _ASK_EVERY):
         with contextlib.suppress(Lost):

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What files of others say of an interface, and when that is all that there is to say. Pure.
+"""Settings of an interface in files of others, and whether they are sufficient. Pure.
 
 Most servers had their RNICs configured before this collection came. A NIC that is as declared, now and after a
 restart, stays with the file that makes it so.
@@ -72,7 +72,7 @@ def _is_as_declared(interface: Interface, link: Link) -> bool:
 
 
 def _survives_a_restart(server: Server, link: Link, path: str) -> bool:
-    """What is below /run is gone then; netplan makes its files there again from its own."""
+    """Return whether a file survives a reboot; below /run it does not, unless netplan generates it again."""
     if "/netplan-" in path or path.startswith(GENERATED_PREFIX):
         texts = [text for name, text in server.files.items() if name.endswith(".yaml")]
         return any(mentions(text, link.device, link.mac) for text in texts)

@@ -71,7 +71,7 @@ class Netplan:
         return Kept()
 
     def used_file(self, profile: Profile) -> str:
-        """What netplan generates for networkd."""
+        """Return the files that netplan generates for networkd."""
         return f"{GENERATED_PREFIX}{profile.name}.network"
 
     def prepare(self) -> Commands:

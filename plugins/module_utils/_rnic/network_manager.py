@@ -47,7 +47,7 @@ class NetworkManager:
         return {self.used_file(profile): "".join(line + "\n" for line in lines)}
 
     def kept(self, texts: Texts) -> Kept:
-        """What the keyfile says."""
+        """Return the settings of the keyfile."""
         lines = [line.strip() for text in texts.values() for line in text.split("\n")]
         mtus = [line[len("mtu=") :] for line in lines if line.startswith("mtu=")]
         addresses = [line.split("=", 1)[1] for line in lines if re.match(r"address\d+=", line)]

@@ -55,7 +55,7 @@ class Networkd:
         return texts
 
     def kept(self, texts: Texts) -> Kept:
-        """What the .network file says."""
+        """Return the settings of the .network file."""
         lines = [line.strip() for path, text in texts.items() if path.endswith(".network") for line in text.split("\n")]
         mtus, descriptions = _values(lines, "MTUBytes"), _values(lines, "Description")
         return Kept(

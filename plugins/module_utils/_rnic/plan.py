@@ -101,7 +101,7 @@ class Planner:
         return [*removals, *steps]
 
     def _profile(self, target: Target, before: Fields | None, profiles: Mapping[str, Profile]) -> Profile:
-        """What is declared; where nothing is, what the interface's own files say; without files, what is running."""
+        """Return the declared value, else that of the interface's own files, else the running one."""
         interface = target.interface
         own = own_texts((before or {}).get("files", {}))
         kept = self._backend.kept(own)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the files of one interface say, in no back end's words, and what every back end can do with that. Pure."""
+"""The persistent settings of one interface, independent of the back end. Pure."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Backend(Protocol):
         """The file that the interface's device is then configured from."""
 
     def prepare(self) -> Commands:
-        """What has to follow a change of files, even before the network starts; touches no interface."""
+        """Return commands that follow a change of files, even before the network starts; they change no interface."""
 
     def load(self, steps: Sequence[Step]) -> Commands:
         """Make the interfaces what the files say, after the steps' files are in place."""

@@ -61,7 +61,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Server:
-    """What one survey of a server saw.
+    """The survey of a server.
 
     Args:
         links: every network device by its kernel name.

@@ -9,7 +9,7 @@ from typing import Any, Callable, Sequence
 
 from .._plan.converge import DeviceError, Refused, StepFailed
 from .._plan.steps import State, Step, changed_fields, predict
-from .change import felt, planner_on, refuse_used, stack_of
+from .change import disruptive_steps, planner_on, refuse_used, stack_of
 from .checkpoint import Armed, Checkpoint
 from .client import Client
 from .declared import Interface
@@ -87,7 +87,7 @@ class Session:
             Refused: they would disturb what uses an interface, or change something of others with it.
         """
         steps = self._planner.plan(actual) if self._planner else []
-        disturbing = felt(steps)
+        disturbing = disruptive_steps(steps)
         if disturbing:
             refuse_used(disturbing, self._client.uses(stack_of(disturbing, self._server)), self._server.links)
         if steps and self._planner:
@@ -141,7 +141,7 @@ class Session:
         return state
 
     def _problem(self, armed: Armed) -> tuple[str, State]:
-        """What is wrong after the change, or nothing, and what was read."""
+        """Return the problems after the change, and the state that was read."""
         try:
             state = self.read()
             left = self._planner.plan(state) if self._planner else []

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel shows of NICs in /sys: where they sit, their RDMA devices and virtual functions. Reads only."""
+"""Reads NICs from /sys: PCI place, RDMA devices, virtual functions. Read-only."""
 
 from __future__ import annotations
 

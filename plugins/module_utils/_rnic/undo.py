@@ -124,7 +124,7 @@ def _file_commands(steps: Sequence[Step]) -> Commands:
 
 
 def _running_commands(backend: Backend, step: Step) -> Commands:
-    """What networkd and the like leave behind where they have no file any more, or what was never from a file."""
+    """Return the commands that restore running settings which no file restores."""
     device, before, after = device_before(step), step.before or {}, step.after or {}
     if not device:
         return []

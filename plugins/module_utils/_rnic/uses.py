@@ -76,7 +76,7 @@ class Uses:
     functions: Sequence[UsedFunction] = ()
 
     def of(self, device: str, links: Mapping[str, Link]) -> list[str]:
-        """What uses a device, in words: through it and what is above it; by RDMA also through what is below it."""
+        """Return the uses of a device as sentences: its own and those above it; for RDMA also those below it."""
         upper = {device} | above(links, device)
         stack = upper | below(links, device)
         words = [str(mount) for mount, through in self.mounts if through is None or through in upper]

@@ -82,12 +82,12 @@ def _besides_functions(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def setting_commands(device: str, functions: Sequence[Mapping[str, Any]]) -> Commands:
-    """What gives settings to some functions that are there, and touches no other."""
+    """Return the commands that configure some existing functions and no others."""
     return [_function_command(device, function) for function in functions]
 
 
 def commands(device: str, functions: Sequence[Mapping[str, Any]]) -> Commands:
-    """What makes the functions be like this; they are made anew only where their number is another one."""
+    """Return the commands that configure the functions; they are recreated only if their number differs."""
     count = f"/sys/class/net/{device}/device/sriov_numvfs"
     # The kernel takes a new number only after 0.
     number = f"grep -qx {len(functions)} {count} || {{ echo 0 > {count} && echo {len(functions)} > {count}; }}"

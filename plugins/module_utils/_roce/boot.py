@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What brings the settings back when the device appears: a plain script, and the systemd unit that runs it. Pure."""
+"""The boot script that restores lossless settings when a device appears, and its systemd unit. Pure."""
 
 from __future__ import annotations
 

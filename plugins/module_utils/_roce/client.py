@@ -61,7 +61,7 @@ class RoceClient:
 
     @property
     def tools(self) -> ToolSet:
-        """What reads and sets on this server."""
+        """Return the tool set of this server."""
         return self._tools
 
     def survey(self, interfaces: Sequence[RoceInterface]) -> Survey:
@@ -168,7 +168,7 @@ class RoceClient:
         return {name: settings[name] for name in NAMES}
 
     def _answer(self, question: Call | Read) -> str | None:
-        """What is said; None where driver or tools do not have what is asked for."""
+        """Return the output; None if driver or tools do not support the question."""
         if isinstance(question, Read):
             file = self._files.read(question.path)
             return file.content if file else None

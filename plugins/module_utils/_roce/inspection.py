@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a server's RDMA NICs look like right now: link, GIDs, counters, firmware. Only looks."""
+"""Reads a server's RDMA NICs: link, GIDs, counters, firmware. Read-only."""
 
 from __future__ import annotations
 

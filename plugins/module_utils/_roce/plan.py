@@ -51,13 +51,13 @@ def plan(tools: ToolSet, interfaces: Sequence[RoceInterface], actual: State) -> 
     return steps
 
 
-def is_felt(step: Step) -> bool:
+def is_disruptive(step: Step) -> bool:
     """Whether connections that are there already would feel the change."""
     return bool(changed_fields(step.before or {}, step.after or {}).keys() & (set(NAMES) - OF_NEW_CONNECTIONS))
 
 
 def wanted_for(tools: ToolSet, interface: RoceInterface, before: Mapping[str, Any]) -> Fields:
-    """What is declared; where nothing is, what the interface's own script says; all else as it is running."""
+    """Return the declared settings, else those of the interface's own script, else the running ones."""
     place = f"interface {interface.name}"
     nic = nic_of(before)
     kept = _settings_of_script(place, before)
@@ -87,7 +87,7 @@ def nic_of(fields: Mapping[str, Any]) -> Nic:
 
 
 def commands_between(tools: ToolSet, nic: Nic, now: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[Command]:
-    """What makes the running settings as wanted, in an order that works."""
+    """Return the commands that apply the wanted settings, in a working order."""
     commands: list[Command] = []
     current = dict(now)
     for name in NAMES:
@@ -108,7 +108,7 @@ def gathered(survey: Survey) -> list[dict[str, Any]]:
 
 
 def lasting(survey: Survey) -> list[dict[str, Any]]:
-    """What scripts of this collection bring back as it is running, in the form of the option ``interfaces``."""
+    """Return settings that boot scripts of this collection keep as they are running, as option ``interfaces``."""
     state = state_of(survey)
     found = []
     for name, surveyed in survey.interfaces.items():

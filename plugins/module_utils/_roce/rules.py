@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What lossless settings of one interface contradict each other, each rule as one sentence. Pure."""
+"""Contradictions between the lossless settings of one interface, one sentence each. Pure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _check_trust(place: str, tools: ToolSet, wanted: Mapping[str, Any], declared
 
 
 def _check_classes(place: str, wanted: Mapping[str, Any], declared: Settings) -> None:
-    """What is marked with a DSCP has to land in a priority that PFC protects."""
+    """Check that DSCP values map to the priorities with PFC."""
     if wanted["trust"] != "dscp" or not {"trust", "dscp_map", "pfc", "roce_tos", "traffic_class"} & declared.keys():
         return
     priorities = wanted["dscp_map"]

@@ -42,7 +42,7 @@ class RoceSession:
             Refused: RDMA queue pairs would feel them.
         """
         steps = planning.plan(self._client.tools, self._interfaces, actual)
-        felt = [step for step in steps if planning.is_felt(step)]
-        if felt:
-            refuse_used(felt, self._client.uses(), self._links)
+        disruptive_steps = [step for step in steps if planning.is_disruptive(step)]
+        if disruptive_steps:
+            refuse_used(disruptive_steps, self._client.uses(), self._links)
         return steps

@@ -40,7 +40,7 @@ def dscp_of(tos: int) -> int:
 
 
 def overlaid(kept: Mapping[str, Any], declared: Mapping[str, Any]) -> Settings:
-    """What is declared over what is kept; of mappings such as ``dscp_map`` only the declared entries change."""
+    """Return declared settings merged over kept ones; of mappings such as ``dscp_map`` only declared entries change."""
     merged = dict(kept)
     for name, value in declared.items():
         old = kept.get(name)

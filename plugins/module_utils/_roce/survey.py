@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one survey of a server saw of its RDMA NICs. Pure."""
+"""The survey of a server's RDMA NICs. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the two sets of tools have in common: the NIC they work on, what they are asked, pause frames, rings, sysfs.
+"""The common part of both tool sets: the NIC, queries, pause frames, rings, sysfs.
 
 Pure: questions and commands are data, which can be run now or written down as a shell line, and answers are text.
 :mod:`client` asks and runs.
@@ -88,20 +88,20 @@ class ToolSet(Protocol):
     name: str
 
     def questions(self, nic: Nic) -> Questions:
-        """What has to be asked, in this order, to know all settings of a NIC."""
+        """Return the ordered queries that read all settings of a NIC."""
 
     def settings(self, nic: Nic, answers: Answers) -> Settings:
         """All settings of a NIC, from the answers."""
 
     def commands(self, nic: Nic, name: str, wanted: Any, now: Any) -> list[Command]:
-        """What makes one setting as wanted; ``now`` is None where that is not known, as at boot."""
+        """Return the commands for one setting; ``now`` is None if unknown, as at boot."""
 
     def map_after_trust(self, trust: str) -> dict[str, int]:
         """The DSCP map as a change of the trust state leaves it."""
 
 
 def common_questions(nic: Nic) -> Questions:
-    """What both tool sets ask."""
+    """Return the queries of both tool sets."""
     questions: Questions = {"pause": call("ethtool", "-a", nic.device), "rings": call("ethtool", "-g", nic.device)}
     for point in ("np", "rp"):
         questions.update({f"ecn {point} {priority}": Read(_ecn(nic, point, priority)) for priority in PRIORITIES})
@@ -111,7 +111,7 @@ def common_questions(nic: Nic) -> Questions:
 
 
 def common_settings(answers: Answers) -> Settings:
-    """What both tool sets find out in the same way."""
+    """Return the settings that both tool sets read in the same way."""
     return {
         "pause": _pause(answers["pause"]),
         "rings": _rings(answers["rings"]),

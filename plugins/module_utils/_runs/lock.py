@@ -97,13 +97,13 @@ def hold(
         return mine, ""
     if there.is_of(run):
         return Lock(pod, run, there.since, moment(now), lease), ""
-    said = f"{pod} was held by {there.holder.by} since {spoken(there.since)}"
+    previous = f"{pod} was held by {there.holder.by} since {spoken(there.since)}"
     if there.holder.identity in gone:
-        return mine, f"{said}, which is dead; what it left undone is done now if it is declared"
+        return mine, f"{previous}, which is dead; what it left undone is done now if it is declared"
     if _lives_here(there, run):
         raise Refused(f"{held(there)}; wait until that run has ended")
     if now >= there.ends:
-        return mine, f"{said}, which has not renewed its lock since {spoken(there.renewed)}; it is taken to be dead"
+        return mine, f"{previous}, which has not renewed its lock since {spoken(there.renewed)}; it is taken to be dead"
     raise Refused(
         f"{held(there)}; wait until that run has ended, or until {spoken(moment(there.ends))} if it does not renew its "
         f"lock, or remove {path} if you know that it is dead"

@@ -22,7 +22,7 @@ Read = Callable[[str], "str | None"]
 
 @dataclass(frozen=True)
 class Line:
-    """What one line says, and the file where it stands; ``include`` is the file that it includes, or empty."""
+    """One line with its file; ``include`` is the file that it includes, or empty."""
 
     file: str
     fields: tuple[tuple[str, str], ...]

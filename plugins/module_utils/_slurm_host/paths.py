@@ -34,7 +34,7 @@ class Paths:
 
     @property
     def included(self) -> str:
-        """What it includes."""
+        """The file of ours that it includes."""
         return f"{self.directory}/ipu-pod.conf"
 
     @property
@@ -44,7 +44,7 @@ class Paths:
 
     @property
     def included_gres(self) -> str:
-        """What it includes."""
+        """The file of ours that it includes."""
         return f"{self.directory}/ipu-pod-gres.conf"
 
     @property
@@ -54,7 +54,7 @@ class Paths:
 
     @property
     def all_plugstack(self) -> str:
-        """What it includes of them in most clusters."""
+        """The files that it includes in most clusters."""
         return f"{self.directory}/plugstack.conf.d/*.conf"
 
     @property
@@ -64,7 +64,7 @@ class Paths:
 
     @property
     def lua(self) -> str:
-        """What the Lua files are told."""
+        """The data of the Lua files."""
         return f"{self.directory}/ipu-pod.lua"
 
     def script(self, name: str) -> str:

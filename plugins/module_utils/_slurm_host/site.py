@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host has of Slurm already, and who wrote it."""
+"""The Slurm configuration that a host has, and who wrote it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VERSION = re.compile(r"#define SLURM_VERSION_NUMBER 0x(\w\w)(\w\w)(\w\w)\b")
 
 @dataclass(frozen=True)
 class Site:
-    """What was found on one host.
+    """The Slurm configuration of one host.
 
     Args:
         slurm_conf: who wrote it.
@@ -69,7 +69,7 @@ class Site:
 
 
 def site_from(read: Read, directory: str) -> Site:
-    """What a host has.
+    """Return the Slurm configuration of a host.
 
     Args:
         read: gives a file's text, None where there is none.

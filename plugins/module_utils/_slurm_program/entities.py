@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a job gets on the V-IPU controller: made in one request, and removed if it is there."""
+"""The V-IPU entities of a job: created in one request, and removed if they exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._vipu.entities import PARTITION
 
 
 class NoRoom(DeviceError):
-    """What the job asks for is not free now; the message is one sentence for its owner."""
+    """The requested IPUs are not free now; the message is one sentence for the job's owner."""
 
 
 def make(controller: Controller, kind: str, name: str, fields: Fields, clear: Callable[[], object]) -> None:
@@ -36,7 +36,7 @@ def make(controller: Controller, kind: str, name: str, fields: Fields, clear: Ca
         _create(controller, kind, name, fields)
     except NotDone as error:
         if error.reason == NO_ROOM:
-            raise NoRoom(error.said) from error
+            raise NoRoom(error.answer) from error
         if error.reason != EXISTS:
             with suppress(DeviceError):
                 clear()

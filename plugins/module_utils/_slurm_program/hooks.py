@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens on the Slurm controller before a job starts and after it has ended: PrologSlurmctld, EpilogSlurmctld."""
+"""PrologSlurmctld and EpilogSlurmctld: the hooks on the Slurm controller."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Hooks:
                     self._wait(LOOK_FOR_ROOM)
                 except DeviceError as error:
                     # Its owner did not type the command that failed.
-                    self._say_why(job, error.said if isinstance(error, NotDone) else str(error))
+                    self._say_why(job, error.answer if isinstance(error, NotDone) else str(error))
                     return FAILED
 
     def epilog(self, number: int) -> int:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens on a node before a job starts and after it has ended: Prolog, Epilog.
+"""Prolog and Epilog: the hooks on a node.
 
 The node decides nothing. It carries out the note that the Slurm controller has written, and leaves a file for the SPANK
 plugin, which puts it into the environment of the job's tasks.
@@ -107,7 +107,7 @@ class Node:
         return [*lines, *self._way_to_ipus(partitions, directory)]
 
     def _way_to_ipus(self, partitions: Sequence[DeclaredPartition], directory: str) -> Iterator[str]:
-        """What Poplar reads."""
+        """Return the environment or files for Poplar."""
         if not partitions:
             return
         if self._settings.hand_over == FILE:
@@ -142,7 +142,7 @@ class Node:
                 self._files.write(path, File(json.dumps(found, indent=2) + "\n", *owner, "0400"))
 
     def _write_user(self, job: Job, directory: str) -> None:
-        """What `vipu` needs for the job's V-IPU user, for the job's owner alone."""
+        """Return the `vipu` configuration of the job's V-IPU user, readable by the job's owner alone."""
         lines = [
             f'api-host="{self._settings.api_host}"',
             f'api-port="{self._settings.api_port}"',

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people and programs ask ``ipuinfo``: who has which IPUs, what is free, who waits for what and why."""
+"""The report of ``ipuinfo``: who has which IPUs, which are free, who waits and why."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Report:
 
 
 def report(settings: Settings, words: Sequence[str], slurm: Slurm, controller: Controller | None) -> str:
-    """What ``ipuinfo`` prints.
+    """Return the output of ``ipuinfo``.
 
     Args:
         settings: the settings.
@@ -140,8 +140,8 @@ def read_report(settings: Settings, slurm: Slurm, controller: Controller | None)
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What V-IPU says: where partitions are, what is away and why, and the largest free block."""
+class _VipuAnswer:
+    """V-IPU's answer: places of partitions, unavailable IPUs and why, the largest free block."""
 
     places: Places
     away: list[str]
@@ -149,18 +149,18 @@ class _Told:
     unknown: str
 
 
-def _ask(settings: Settings, controller: Controller | None) -> _Told:
+def _ask(settings: Settings, controller: Controller | None) -> _VipuAnswer:
     if controller is None:
-        return _Told({}, [], None, "V-IPU cannot be asked from here; this is what Slurm knows")
+        return _VipuAnswer({}, [], None, "V-IPU cannot be asked from here; this is what Slurm knows")
     try:
         kinds = [kind for kind in KINDS if kind in controller.kinds]
         state = controller.read(kinds)
         places = dict(_places(settings, controller, state))
     except DeviceError as error:
-        return _Told({}, [], None, f"{error}; this is what Slurm knows")
+        return _VipuAnswer({}, [], None, f"{error}; this is what Slurm knows")
     machines = [*machines_away(settings, state)] if AGENT in kinds else []
     away = [why for _ipus, why in [*machines, *partitions_away(settings, state)]]
-    return _Told(places, away, _largest_block(settings, state, places), "")
+    return _VipuAnswer(places, away, _largest_block(settings, state, places), "")
 
 
 def _places(settings: Settings, controller: Controller, state: State) -> Iterator[tuple[str, list[Ipu]]]:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the programs that Slurm runs are told about the pod, once, in one file. Pure."""
+"""The settings file of the programs that Slurm runs. Pure."""
 
 from __future__ import annotations
 

@@ -56,6 +56,6 @@ def partition_fields(job: Job, allocation: str) -> Fields:
 
 
 def partition_note(job: Job, fields: Fields) -> Note:
-    """What the note says of a partition that was made for the job."""
+    """Return the note's entry for a partition that was made for the job."""
     gcds = fields["gcds"]
     return {IPUS: str(job.ipus), GCDS: str(gcds), REPLICAS: str(fields["replicas"] or gcds)}

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which device is on which port, against which should be. Pure.
+"""Compares the devices on a switch's ports with the declared cables. Pure.
 
 A device is recognised by its LLDP system name (the part before the first dot, in any case) or by its MAC address, which
 a switch learns from frames and from LLDP port or system identifiers.
@@ -31,14 +31,14 @@ class Cable:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is on one port.
+    """The device on one port.
 
     Attributes:
         port: its full name.
         declared: the device that should be there; None where no cable is declared.
         seen: what is recognised there, empty for nothing.
         verdict: ``right``; ``wrong``, a declared device is here that belongs to another port; ``missing``, nothing is
-            seen here; ``unknown``, what is here says nothing of itself that is declared.
+            seen here; ``unknown``, the device here announces nothing that is declared.
     """
 
     port: str
@@ -146,7 +146,7 @@ def _recognised(
 
 
 def _signs(seen: Observed, channel_members: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What gives a device away: one tuple for each LLDP neighbour and each learned address, with its port."""
+    """Return a tuple for each LLDP neighbour and each learned MAC address, with its port."""
     for port, neighbours in (seen.neighbours or {}).items():
         for neighbour in neighbours:
             yield port, (neighbour["device"], neighbour["port"])

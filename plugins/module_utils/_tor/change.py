@@ -27,7 +27,7 @@ NOT_SAVED = "the change is in force, but not saved, and lost at the next reload"
 
 
 class Change:
-    """Makes a switch what is declared, or says what that would take.
+    """Brings a switch to the declared state, or plans how.
 
     Args:
         declared: what the owner declares.
@@ -74,7 +74,7 @@ class Change:
         self.pending: Pending | None = None
 
     def read(self) -> State:
-        """Everything that is declared or in the scope; before a change also what goes on at the switch."""
+        """Return the state of everything declared or in the scope; before a change also read its surroundings."""
         if not self._is_read:
             self._readings.append(parse(read_running_config(self._send)))
         self._is_read = False
@@ -96,7 +96,7 @@ class Change:
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:
-        """One session with a commit timer, or two with a canary, each kept only if everything is right then.
+        """Apply the steps in one timed commit, or two with a canary; confirm each only if its checks pass.
 
         Raises:
             StepFailed: all steps of a session, or none, were carried out; the message says which and why.
@@ -139,7 +139,7 @@ class Change:
         self._is_read = True
 
     def _expected_of(self, steps: Sequence[Step], session: str) -> Pending:
-        """What has to hold once these steps are committed."""
+        """Return what the checks have to find once these steps are committed."""
         now, around = self._readings[-1], self._around
         after = now.after(steps)
         removed = [step.name for step in steps if step.kind == VLANS and step.action == REMOVE]

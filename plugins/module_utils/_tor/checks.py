@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a switch shows after a change what is expected, see `expectation`. Pure."""
+"""The checks between commit and confirmation: compare a switch with an `expectation`. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFIRM_SECONDS = range(10, LONGEST_TIMER + 1)
 
 @dataclass(frozen=True)
 class Checks:
-    """What has to hold before a change is confirmed; ``settle_within`` is how many seconds it may take to come back."""
+    """The checks before a change is confirmed; ``settle_within`` is the seconds that neighbours have to return."""
 
     lldp: bool = True
     macs: bool = True
@@ -48,7 +48,7 @@ def refuse_useless_timer(confirm_within: int, checks: Checks) -> None:
 
 
 def missing(expected: Expectation, now: Observed) -> str | None:
-    """What is not there yet, and may still come."""
+    """Return what is missing and may still appear."""
     members = _vlans_by_port(now)
     for found in (
         _wrong_members(expected, members),
@@ -61,7 +61,7 @@ def missing(expected: Expectation, now: Observed) -> str | None:
 
 
 def broken(expected: Expectation, now: Observed, time: float) -> str | None:
-    """What is wrong and does not become right by waiting: errors, and a storm of pause frames."""
+    """Return problems that waiting does not mend: errors, and a storm of pause frames."""
     errors, pauses = now.errors or {}, now.pause_frames or {}
     for name, before in expected.errors.items():
         for counter, value in errors.get(name, {}).items():

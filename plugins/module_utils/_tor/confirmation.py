@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a commit whose timer runs may stay: looks at the switch over a fresh connection, then confirms or undoes."""
+"""Checks a switch over a fresh connection after a timed commit, then confirms the commit or rolls it back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pe
     """Confirm a commit if everything holds that has to; otherwise undo it. Returns what was seen at the ports.
 
     Raises:
-        DeviceError: it was undone, or the message says when the switch does so.
+        DeviceError: it was rolled back, or the message says when the switch does so.
     """
     try:
         if pending.reachable and not reachable():
@@ -49,7 +49,7 @@ def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pe
 
 
 def _look_until_right(send: Send, clock: Clock, pending: Pending) -> tuple[Observed, str | None]:
-    """What is seen, and what is wrong with it when nothing gets better any more."""
+    """Return what is seen, and the problems that remain when nothing changes any more."""
     expected = Expectation(**pending.expectation)
     until = clock.now() + pending.settle_within
     while True:

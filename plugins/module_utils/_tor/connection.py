@@ -36,7 +36,7 @@ def way_to(socket_path: str | None) -> tuple[Send, Callable[[], bool]]:
 
     With eAPI, each request is a new connection. The command line keeps the one that it has, and a module cannot open
     another; so there the switch's SSH server is greeted directly. It may not answer to that, if the way to it leads
-    through another host: then nothing can be told from its silence after a change.
+    through another host: then its silence after a change means nothing.
 
     Raises:
         Refused: the module does not run over such a connection.
@@ -53,7 +53,7 @@ def way_to(socket_path: str | None) -> tuple[Send, Callable[[], bool]]:
 
 
 def _answers_eapi(connection: Any) -> bool:
-    """Whether this is an httpapi connection. If so, the question also makes it privileged.
+    """Return whether this is an httpapi connection. Asking also makes such a connection privileged.
 
     An httpapi connection begins to honour ``ansible_become`` only after its first request.
     """
@@ -67,7 +67,7 @@ def _answers_eapi(connection: Any) -> bool:
 
 
 def _eapi(connection: Any, commands: Sequence[str], output: str) -> list[str]:
-    """All commands in one request."""
+    """Send all commands in one request."""
     try:
         answers = connection.send_request(list(commands), output=output)
     except AnsibleConnectionError as error:
@@ -90,7 +90,7 @@ def _command_line(connection: Any, commands: Sequence[str], output: str) -> list
 
 
 def _greets(connection: Any) -> bool:
-    """Whether an SSH server greets a new connection to the host that Ansible is connected to."""
+    """Return whether an SSH server greets a new connection to the host that Ansible is connected to."""
     try:
         address = (connection.get_option("host"), int(connection.get_option("port") or SSH_PORT))
         with socket.create_connection(address, timeout=SSH_GREETING_SECONDS) as greeted:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the owner declares for a switch, checked and in one spelling. Pure."""
+"""The declaration of a switch, validated and in one spelling. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Spelled = TypeVar("Spelled")
 
 @dataclass(frozen=True)
 class Declared:
-    """What is wanted of a switch.
+    """The desired state of a switch.
 
     Attributes:
         wanted: the fields of each declared thing (None: not given). External ports are left out.
@@ -111,7 +111,7 @@ def _absent_apart(vlans: Sequence[Mapping[str, Any]]) -> tuple[dict[str, str | N
 
 
 def _vlans(vlans: Sequence[NumberedVlan], exact: bool) -> State:
-    """The VLANs, and apart from them their VNIs, as far as something is to be said about these."""
+    """Return the VLANs, and separately the VNIs that are declared for them."""
     found: dict[str, Fields] = {}
     vnis: dict[str, Fields] = {}
     for number, vlan in vlans:

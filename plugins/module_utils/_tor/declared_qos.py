@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the owner declares as quality of service, checked value by value; how values fit together is in `fit`. Pure."""
+"""The declared quality of service, validated value by value; `fit` checks how values fit together. Pure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has to be seen at a switch after a change, from what was seen before it. Pure.
+"""The expectation for a switch after a change, from what was seen before it. Pure.
 
-The one place where the rules are; they are about what the change may have broken. What was not seen before is never
-missed.
+The one place where the rules are; they are about what the change may have broken. Only neighbours and addresses that
+were seen before the change are required after it.
 
 - A neighbour is there again, except at a port that the change disables or on which it turns LLDP off.
 - A port that was in a VLAN forwards again, in its VLANs, and in no other. `show vlan` lists ports with a link. A port
@@ -34,7 +34,7 @@ Ports = Mapping[str, Fields]
 
 @dataclass(frozen=True)
 class Expectation:
-    """What has to be seen. Plain data, so that a later call can carry it.
+    """What the checks have to find. Plain data, so that a later call can carry it.
 
     Attributes:
         neighbours: each with ``at`` (port), ``device`` and ``port``.
@@ -63,7 +63,7 @@ class Expectation:
 def expectation(
     seen: Observed, running: RunningConfig, ports: Ports, vlans: Mapping[str, Fields], time: float
 ) -> Expectation:
-    """What has to be seen after a change.
+    """Return what the checks have to find after a change.
 
     Args:
         seen: what was seen before it.
@@ -147,7 +147,7 @@ def _allowed(fields: Fields) -> set[str]:
 def _mac(
     mac: str, vlan_id: str, name: str, before: Ports, after: Ports, vlans: Mapping[str, Fields]
 ) -> Iterator[dict[str, Any]]:
-    """What is expected of one learned address: nothing or one entry."""
+    """Return the expectation for one learned address: nothing or one entry."""
     if not _has_link(name, before, after, [name, None]) or vlan_id not in vlans:
         return
     old, new = before.get(name), after.get(name)

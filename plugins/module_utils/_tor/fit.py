@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What does not fit together on a switch, in one sentence each. A change is refused for what it makes worse. Pure."""
+"""Contradictions in a switch's configuration, one sentence each. A change that adds one is refused. Pure."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def refuse_misfits(declared: Declared, running: RunningConfig, steps: Sequence[S
 
 
 def misfits(state: State, ports: set[str]) -> Iterator[str]:
-    """Everything that does not fit together: quality of service, VXLAN, and these ports."""
+    """Return the contradictions in quality of service, VXLAN and these ports."""
     yield from _vni_misfits(state)
     yield from _channel_misfits(state[PORTS])
     yield from _map_misfits(state)

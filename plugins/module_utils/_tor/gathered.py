@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a switch has, as the options of tor_switch that would keep it so. Pure."""
+"""The configuration of a switch as options of tor_switch that change nothing there. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEMBER_FIELDS = ("channel_group", "lacp", "lldp")
 
 
 def gathered(running: RunningConfig) -> dict[str, Any]:
-    """All VLANs and ports, in the order of the running-config, and the quality of service that is not EOS's default."""
+    """Return all VLANs and ports in running-config order, and quality of service that is not EOS's default."""
     return {
         "vlans": [
             {"vlan_id": int(vlan_id), **fields, **(thing(running.state, VNIS, vlan_id) or {})}

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an EOS switch sees at its ports, from the JSON of its show commands: neighbours, addresses, counters. Pure.
+"""Neighbours, MAC addresses and counters of an EOS switch, from the JSON of its show commands. Pure.
 
 An answer of another shape is an error, never "nothing there".
 """
@@ -26,14 +26,14 @@ PAUSE_FRAMES = "show priority-flow-control counters"
 ECN_MARKS = "show qos interfaces ecn counters queue"
 ALWAYS = (LLDP, MACS, VLAN_MEMBERS, ERRORS)
 COUNTERS = (PAUSE_FRAMES, ECN_MARKS)
-"""What some platforms do not have, such as a virtual EOS."""
+"""Commands that some platforms do not have, such as a virtual EOS."""
 
 NO_ECN = "-"
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What a switch sees.
+    """The observations of a switch.
 
     Attributes:
         neighbours: port to the LLDP neighbours there, each ``{"device": system name, "port": its port}``.
@@ -66,9 +66,9 @@ def observed(answers: Mapping[str, str]) -> Observed:
     return Observed(**{part: _understood(*command, answers) for part, command in _PARTS.items()})
 
 
-def observed_from(told: Mapping[str, Any]) -> Observed:
-    """The same from what tor_info and tor_look tell of it."""
-    return Observed(**{field.name: told[field.name] for field in fields(Observed)})
+def observed_from(reported: Mapping[str, Any]) -> Observed:
+    """Return the observations that tor_info and tor_look have returned."""
+    return Observed(**{field.name: reported[field.name] for field in fields(Observed)})
 
 
 def _understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood | None:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of tor_switch, each said once; the documentation is in doc_fragments and in the module."""
+"""The options of tor_switch; the documentation is in doc_fragments and in the module."""
 
 from __future__ import annotations
 
@@ -102,6 +102,6 @@ ARGUMENT_SPEC: Spec = {
     "confirm": {"type": "bool", "default": True},
     "confirm_within": {"type": "int", "default": 120},
     "pending": {"type": "dict"},
-    "not_woken": {"type": "list", "elements": "str", "default": []},
+    "not_probed": {"type": "list", "elements": "str", "default": []},
     "checks": {"type": "dict", "options": _CHECKS, "apply_defaults": True},
 }

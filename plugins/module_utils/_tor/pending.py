@@ -58,7 +58,7 @@ class Pending:
         return replace(self, expectation={**self.expectation, "macs": macs})
 
     def mismatch(self, now: RunningConfig) -> str | None:
-        """What the switch has now that was not planned: on declared things, or in lines that are somebody else's."""
+        """Return what the switch has now that was not planned: on declared things, or in lines of somebody else."""
         actual = state_of(self.names, now)
         for kind, names in self.names.items():
             for name in names:
@@ -97,7 +97,7 @@ def pending_of(plain: Mapping[str, Any]) -> Pending:
 
 
 def digests(lines: list[str]) -> list[str]:
-    """What tells lines apart, and does not tell what is in them."""
+    """Return a digest that tells lines apart without showing them."""
     return [hashlib.sha256(line.encode()).hexdigest()[:16] for line in lines]
 
 

@@ -71,7 +71,7 @@ def covered(declared: Declared, running: RunningConfig) -> dict[str, list[str]]:
 
 
 def state_of(names: Mapping[str, Sequence[str]], running: RunningConfig) -> State:
-    """What a switch has of some things: ``{"vlan": {"101": ...}, "port": {"Ethernet9/1": ...}}``."""
+    """Return the state of some things on a switch: ``{"vlan": {"101": ...}, "port": {"Ethernet9/1": ...}}``."""
     found = {kind: {name: thing(running.state, kind, name) for name in names[kind]} for kind in names}
     return {
         kind: {name: fields for name, fields in things.items() if fields is not None} for kind, things in found.items()
@@ -94,7 +94,7 @@ def plan(declared: Declared, running: RunningConfig) -> list[Step]:
 
 
 def is_for_canary(declared: Declared, running: RunningConfig, step: Step) -> bool:
-    """Whether a step changes a canary port, or makes what such a port may need and nobody uses yet."""
+    """Return whether a step changes a canary port, or creates something unused that such a port may need."""
     if not declared.canary:
         return False
     if step.kind == PORTS:
@@ -197,7 +197,7 @@ def _target(base: Fields, wanted: Fields) -> Fields:
 
 
 def _port_target(wanted: Fields, before: Fields | None, exact: bool, refused: frozenset[int]) -> Fields:
-    """All fields of a port as they should be: what is declared, and the rest as it is or, if exact, as EOS's defaults.
+    """Return all desired fields of a port: the declared ones; the rest as they are, or EOS's defaults if exact.
 
     MTU and quality of service stay unless they are declared, and so do settings that a member has from its channel.
     """

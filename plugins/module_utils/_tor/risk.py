@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a step may break. Pure."""
+"""The risk of a step. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def port_risk(running: RunningConfig, before: Fields, after: Fields) -> str:
 
 
 def profile_risk(users: Sequence[str] | None) -> str:
-    """What a changed profile means for the ports that have it; None for what concerns the whole switch."""
+    """Return the risk of a changed profile for the ports that have it; None if it concerns the whole switch."""
     return NO_RISK if users is not None and not users else DISRUPTIVE
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `show running-config` of an EOS switch says: everything that can be declared, and everything else. Pure."""
+"""Parses `show running-config` of an EOS switch into what can be declared, and everything else. Pure."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class RunningConfig:
         return self.state[PORTS]
 
     def after(self, steps: Sequence[Step]) -> RunningConfig:
-        """What it will say once these steps are carried out; ``blocks`` stay those of before."""
+        """Return the running-config after these steps; ``blocks`` stay as before."""
         return replace(self, state=predict(self.state, steps))
 
     def foreign_lines(self, ours: Names, removed_vlans: Collection[str] = ()) -> list[str]:
-        """Everything except the fields of these things and these VLANs altogether; each line behind its headers."""
+        """Return all lines with their headers, except fields of these things and all of these VLANs."""
         by_vlan: dict[int, list[str]] = {}
         others: list[str] = []
         for block in self.blocks:

@@ -116,7 +116,7 @@ def save(send: Send) -> str:
 
 
 def undo(send: Send, name: str, confirm_within: int) -> str:
-    """Abort a session, which also rolls back its unconfirmed commit; says how that went."""
+    """Abort a session, which also rolls back its unconfirmed commit, and return the result as a sentence."""
     try:
         send([f"configure session {name} abort"], "text")
     except DeviceError as error:

@@ -37,7 +37,7 @@ class Owner:
 
 
 def owner_of(session: str) -> Owner | None:
-    """Whose session this is; None if it is none of ours."""
+    """Return the owner of a session; None if it is none of ours."""
     match = _NAME.fullmatch(session)
     if not match:
         return None
@@ -46,7 +46,7 @@ def owner_of(session: str) -> Owner | None:
 
 
 def is_gone(owner: Owner, host: str, now: float) -> bool:
-    """Whether an owner cannot come back to its session: its process ended on this host, or it is too long ago."""
+    """Return whether an owner is gone: its process has ended on this host, or the session is too old."""
     if now > owner.begin + LONGEST_TIMER:
         return True
     return owner.host == _plain(host, HOST_LENGTH) and not _is_running(owner.pid)

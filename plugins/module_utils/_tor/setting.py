@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a line in a block of EOS configuration is to us: a setting of one or two fields, read and written. Pure."""
+"""A setting: one line in a block of EOS configuration, read into one or two fields and written from them. Pure."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def always(value: Any) -> Callable[[str], Any]:
 
 
 def defaults_of(settings: Iterable[Setting]) -> Fields:
-    """What a block without lines means."""
+    """Return the fields of a block without lines."""
     fields: dict[str, Any] = {}
     for each in settings:
         fields.update(each.defaults)
@@ -76,7 +76,7 @@ def defaults_of(settings: Iterable[Setting]) -> Fields:
 
 
 def fields_of(settings: Sequence[Setting], lines: Iterable[str]) -> Fields:
-    """What the lines of a block mean."""
+    """Return the fields that the lines of a block set."""
     fields = defaults_of(settings)
     for line in lines:
         for each in settings:
@@ -85,7 +85,7 @@ def fields_of(settings: Sequence[Setting], lines: Iterable[str]) -> Fields:
 
 
 def is_ours(settings: Sequence[Setting], line: str) -> bool:
-    """Whether a line of a block is about one of these settings."""
+    """Return whether a line of a block belongs to one of these settings."""
     return any(each.read(defaults_of(settings), line) is not None for each in settings)
 
 

@@ -126,9 +126,9 @@ PORT = (
 
 PORT_DEFAULTS = defaults_of(PORT)
 ONLY_IF_DECLARED = ("mtu", "qos_profile", "qos_trust")
-"""What a port keeps unless it is declared, whatever the state of the module."""
+"""Settings that a port keeps unless they are declared, whatever the state of the module."""
 FROM_CHANNEL = ("mode", "vlan", "native_vlan", "allowed_vlans", "mtu", "spanning_tree_edge")
-"""What EOS takes from the port channel for its members."""
+"""Settings that EOS takes from the port channel for its members."""
 
 
 def _drop(fields: Fields, groups: tuple[str, ...]) -> Fields:

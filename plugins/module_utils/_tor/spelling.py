@@ -95,5 +95,5 @@ def _vlan_ranges(ids: frozenset[int]) -> tuple[str, ...]:
 
 
 def default_vlan_name(vlan_id: int) -> str:
-    """What EOS calls a VLAN that nobody named."""
+    """Return EOS's name of a VLAN without a name."""
     return "default" if vlan_id == 1 else f"VLAN{vlan_id:04d}"

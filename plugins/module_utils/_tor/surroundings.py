@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes on at a switch right before a change: open sessions, and what is seen at the ports."""
+"""The state around a change of a switch: open sessions, and what is seen at the ports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .session_name import is_gone, owner_of
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What goes on at a switch.
+    """Open sessions and observations of a switch.
 
     Attributes:
         sessions: that are open or wait for their confirmation, each with its state.
@@ -41,7 +41,7 @@ class Surroundings:
 
 
 UNSEEN = Surroundings({}, [], Observed(), 0.0, [], reachable=False)
-"""Where nobody has looked, because nothing is to be changed."""
+"""The surroundings of a switch that is not changed, and therefore was not asked."""
 
 
 def look_around(

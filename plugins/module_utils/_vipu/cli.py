@@ -31,13 +31,13 @@ class NotDone(DeviceError):
 
     Args:
         message: which controller, what it was asked, and what it said.
-        said: what it said alone.
+        answer: what it said alone.
     """
 
-    def __init__(self, message: str, said: str) -> None:
+    def __init__(self, message: str, answer: str) -> None:
         super().__init__(message)
-        self.said = said
-        self.reason = read_refusal(said)
+        self.answer = answer
+        self.reason = read_refusal(answer)
 
 
 class Controller:
@@ -189,8 +189,8 @@ class Controller:
     def _ask(self, words: list[str]) -> str:
         code, output, errors = self._run(self._command + words)
         if code != 0:
-            said = errors.strip() or output.strip() or f"exit code {code} without a word"
-            raise NotDone(f"{self._where}: `{self._spelled(words)}` failed: {said}", said)
+            answer = errors.strip() or output.strip() or f"exit code {code} without a word"
+            raise NotDone(f"{self._where}: `{self._spelled(words)}` failed: {answer}", answer)
         return output
 
     def _spelled(self, words: list[str]) -> str:

@@ -34,7 +34,7 @@ class Engine:
         keys: where access keys of new users go.
         wait_timeout: how long declared partitions may be on their way, in seconds.
         may_be_missing: take a controller that does not answer for an empty one.
-        foretold: what earlier steps would have led to, by kind; it is not read.
+        predicted: what earlier steps would have led to, by kind; it is not read.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Engine:
         keys: AccessKeys,
         wait_timeout: float,
         may_be_missing: bool = False,
-        foretold: State | None = None,
+        predicted: State | None = None,
     ) -> None:
         self._controller = controller
         self._declared = declared
@@ -53,13 +53,13 @@ class Engine:
         self._keys = keys
         self._wait_timeout = wait_timeout
         self._may_be_missing = may_be_missing
-        self._foretold = foretold or {}
+        self._predicted = predicted or {}
         self._made_by_size: set[str] = set()
 
     def read(self) -> State:
         """The state, with declared partitions no longer on their way."""
         kinds = relevant_kinds(self._declared, self._policy)
-        return {**self._read(kinds), **{kind: self._foretold[kind] for kind in kinds if kind in self._foretold}}
+        return {**self._read(kinds), **{kind: self._predicted[kind] for kind in kinds if kind in self._predicted}}
 
     def _read(self, kinds: Sequence[str]) -> State:
         try:
@@ -113,7 +113,7 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
         keys,
         params["wait_timeout"],
         may_be_missing=module.check_mode and params["new_controller"],
-        foretold=params["foretold"] if module.check_mode else None,
+        predicted=params["predicted"] if module.check_mode else None,
     )
 
     def extra(outcome: Outcome) -> dict[str, Any]:

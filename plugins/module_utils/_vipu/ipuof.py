@@ -88,12 +88,12 @@ def partitions_from(
     return partitions
 
 
-def wanted_files(options: Mapping[str, Any], foretell: bool = False) -> Wanted:
+def wanted_files(options: Mapping[str, Any], predict: bool = False) -> Wanted:
     """Lines by path, as the options of ipuof_config say.
 
     Args:
         options: ``partitions``, ``configurations``, ``mode`` and ``login_partition``.
-        foretell: as for :func:`configuration_files`.
+        predict: as for :func:`configuration_files`.
 
     Raises:
         Refused: they contradict each other, or something is malformed.
@@ -101,7 +101,7 @@ def wanted_files(options: Mapping[str, Any], foretell: bool = False) -> Wanted:
     partitions = partitions_from(options["partitions"], options["configurations"])
     if options["mode"] == "environment":
         return environment_files(partitions, options["login_partition"])
-    return configuration_files(partitions, foretell)
+    return configuration_files(partitions, predict)
 
 
 def environment_files(partitions: Sequence[Partition], login: str | None) -> Wanted:
@@ -128,19 +128,19 @@ def environment_files(partitions: Sequence[Partition], login: str | None) -> Wan
     return files
 
 
-def configuration_files(partitions: Sequence[Partition], foretell: bool = False) -> Wanted:
+def configuration_files(partitions: Sequence[Partition], predict: bool = False) -> Wanted:
     """Lines by path: one IPUoF configuration per partition and GCD, and the manifest that says whose they are.
 
     Args:
         partitions: what is declared.
-        foretell: a partition may have no configuration yet, because the same run creates it. Its lines are None.
+        predict: a partition may have no configuration yet, because the same run creates it. Its lines are None.
 
     Raises:
         Refused: a partition has no configuration.
     """
     files: Wanted = {}
     for partition in partitions:
-        if partition.config is None and not foretell:
+        if partition.config is None and not predict:
             raise Refused(
                 f"{_place(partition)}: is not in configurations; mode files needs the IPUoF configuration of each GCD"
             )

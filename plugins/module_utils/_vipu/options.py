@@ -92,7 +92,7 @@ WRITER_OPTIONS: Spec = {
     "wait_timeout": {"type": "int", "default": WAIT_TIMEOUT},
     "lock_timeout": {"type": "int", "default": 0},
     "new_controller": {"type": "bool", "default": False},
-    "foretold": {"type": "dict", "default": {}},
+    "predicted": {"type": "dict", "default": {}},
 }
 
 PURGE_OPTION: Spec = {

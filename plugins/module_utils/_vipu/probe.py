@@ -17,7 +17,7 @@ from .fields import Flag
 
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 
-YES, NO, NOT_SAID = "yes", "no", "not said"
+YES, NO, NOT_LISTED = "yes", "no", "not said"
 
 
 def commands_of(program: str) -> list[Command]:
@@ -44,12 +44,14 @@ def findings(program: str, helps: Mapping[tuple[str, str], str | None]) -> list[
     rows = []
     for command in commands_of(program):
         text = helps[command.verb, command.entity]
-        said = set(FLAG.findall(text or ""))
+        listed = set(FLAG.findall(text or ""))
         name = f"{command.verb} {command.entity}"
-        rows.append(_row(name, "", command.known, command.since, NOT_SAID if text is None else YES))
-        rows += [_row(name, flag.name, flag.known, flag.since, _installed(flag, text, said)) for flag in command.flags]
+        rows.append(_row(name, "", command.known, command.since, NOT_LISTED if text is None else YES))
+        rows += [
+            _row(name, flag.name, flag.known, flag.since, _installed(flag, text, listed)) for flag in command.flags
+        ]
         known = {flag.name for flag in (*command.flags, *GLOBAL_FLAGS)} | {"--help"}
-        rows += [_row(name, flag, "unknown", "", YES) for flag in sorted(said - known)]
+        rows += [_row(name, flag, "unknown", "", YES) for flag in sorted(listed - known)]
     return rows
 
 
@@ -62,7 +64,7 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             sentences.append(f"{what} is installed, but not known here")
         elif row["installed"] == NO:
             sentences.append(f"{what} is {row['known']} from V-IPU {row['since']} on, but not installed")
-        elif row["installed"] == NOT_SAID and not row["flag"]:
+        elif row["installed"] == NOT_LISTED and not row["flag"]:
             sentences.append(f"{what} is {row['known']}, but the program prints no help for it")
     return sentences
 
@@ -79,7 +81,7 @@ def _row(command: str, flag: str, known: str, since: str, installed: str) -> dic
     return dict(zip(COLUMNS, (command, flag, known, since, installed)))
 
 
-def _installed(flag: Flag, text: str | None, said: set[str]) -> str:
+def _installed(flag: Flag, text: str | None, listed: set[str]) -> str:
     if text is None:
-        return NOT_SAID
-    return YES if flag.name in said else NO
+        return NOT_LISTED
+    return YES if flag.name in listed else NO

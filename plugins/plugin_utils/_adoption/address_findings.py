@@ -58,7 +58,7 @@ def _of_agents(rack: Rack, controllers: Mapping[str, Fields]) -> Iterator[Claim]
 
 
 def _of_pods_yml(rack: Rack) -> Iterator[Claim]:
-    """What pods.yml gives to devices; of servers that were read, only what those say counts."""
+    """Return the addresses that pods.yml gives to devices; servers that were read count by their look alone."""
     for device in rack.devices.values():
         is_read = device.kind == POPLAR_SERVER and device.name in rack.servers
         for fact in ADDRESS_FACTS:

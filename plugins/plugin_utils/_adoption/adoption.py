@@ -21,7 +21,7 @@ EXTERNAL_PORT = {"owner": EXTERNAL}
 
 @dataclass
 class Adoption:
-    """What was found.
+    """The result of the adoption.
 
     Args:
         document: the pods.yml, or a part of it that can be looked at alone.

@@ -36,10 +36,10 @@ def take_cabling(result: Adoption, host: str, pod: str, there: Mapping[str, Any]
     if not seen:
         return
     home = ("pods", pod)
-    said = result.document["pods"][pod].get("tor", {}).get("ipu_machine_order", ASCENDING)
-    other = ASCENDING if said == DESCENDING else DESCENDING
+    order = result.document["pods"][pod].get("tor", {}).get("ipu_machine_order", ASCENDING)
+    other = ASCENDING if order == DESCENDING else DESCENDING
     plain = Adoption(_without_ports(result.document, pod, seen), elsewhere=result.elsewhere)
-    if _fitting(plain.document, pod, seen, other) > _fitting(plain.document, pod, seen, said):
+    if _fitting(plain.document, pod, seen, other) > _fitting(plain.document, pod, seen, order):
         plain.take((*home, "tor"), {"ipu_machine_order": other})
     moved = _moved(plain.document, pod, seen)
     overrides = plain.document["pods"][pod].get("overrides", {})

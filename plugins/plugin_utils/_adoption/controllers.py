@@ -45,7 +45,7 @@ RESERVATION_KEYS = ("cluster", "ipus", "ipu_machines")
 
 @dataclass
 class ControllerAdoption:
-    """What was found.
+    """The result of the adoption.
 
     ``document`` is the pods.yml; ``options`` maps hosts of controllers to options of ``vipu_state`` for what pods.yml
     does not say; ``reasons`` says why, one sentence each.
@@ -319,5 +319,5 @@ def _is_of(vpods: Collection[str], user: Mapping[str, Any]) -> bool:
 
 
 def _besides(earlier: Mapping[str, Any], keys: Collection[str]) -> Document:
-    """What a pods.yml said before of what V-IPU does not know."""
+    """Return fields of the previous pods.yml that V-IPU does not know."""
     return {key: value for key, value in earlier.items() if key not in keys}

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What V-IPU controllers hold that contradicts itself, their agents, or the VLANs of the switches. Pure."""
+"""Contradictions of V-IPU entities with each other, with agents, and with VLANs of switches. Pure."""
 
 from __future__ import annotations
 

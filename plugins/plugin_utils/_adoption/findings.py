@@ -19,7 +19,7 @@ from .link_findings import link_findings, neighbour_findings, vlan_findings
 
 @dataclass(frozen=True)
 class Gathered:
-    """What was read of a pod; what did not answer is missing.
+    """A pod as it was read; devices that did not answer are missing.
 
     Args:
         switches: ToR to what tor_info returned.

@@ -19,7 +19,7 @@ Gathered = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class FleetAdoption:
-    """What was found.
+    """The result of the adoption.
 
     Args:
         document: the pods.yml.

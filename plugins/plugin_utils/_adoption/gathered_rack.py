@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all searches for contradictions share: a finding, and which port has what at its other end. Pure."""
+"""A finding, and which port has what at its other end. Pure."""
 
 from __future__ import annotations
 

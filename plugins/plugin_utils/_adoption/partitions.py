@@ -28,7 +28,7 @@ USUAL_GW_ROUTING = ("default", "ring")
 
 
 def partition_words(partition: Mapping[str, Any]) -> Document:
-    """What pods.yml says of a partition that has a word for all of it.
+    """Return a partition as pods.yml declares it, if it can declare all of it.
 
     Args:
         partition: its fields, as the module vipu_info returns them.

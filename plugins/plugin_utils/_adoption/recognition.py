@@ -51,7 +51,7 @@ def pods_of(agents: Mapping[str, Mapping[str, Any]], firsts: Firsts) -> dict[str
 
 
 def _changes(pod: Pod, names: Sequence[str], agents: Mapping[str, Mapping[str, Any]]) -> Changes | None:
-    """What the pod has to change to have these agents; None if they are not its machines."""
+    """Return the overrides with which the pod has these agents; None if they are not its machines."""
     machines = [device for device in devices_of_pod(pod) if device.kind == IPU_MACHINE]
     if len(names) != len(machines) or any(agents[name]["port"] != AGENT_PORT for name in names):
         return None

@@ -29,7 +29,7 @@ Settings = dict[str, Any]
 
 
 def roce_settings(qos: Mapping[str, Any]) -> Settings | None:
-    """What pods.yml would say of RoCE: nothing for the reference profile; None where no such words give what is there.
+    """Return RoCE as pods.yml declares it: nothing for the reference profile; None if pods.yml cannot express it.
 
     Args:
         qos: the quality of service, as tor_switch gathers it.

@@ -40,7 +40,7 @@ READ = ("rnic_interface", "rnic_address", "rnic_prefix", "rnic_mtu")
 
 @dataclass(frozen=True)
 class ServerAdoption:
-    """What was found.
+    """The result of the adoption.
 
     Args:
         document: the pods.yml.
@@ -73,7 +73,7 @@ def adopted(document: Document, gathered: Gathered) -> ServerAdoption:
     for pod in declaration.pods.values():
         if any(_is_server(device) and device.name in gathered for device in devices_of_pod(pod)):
             words = _PodWords(pod, document["pods"][pod.name], gathered, taken)
-            result.document["pods"][pod.name] = words.said()
+            result.document["pods"][pod.name] = words.document()
             result.left.extend(words.obstacles)
             result.reasons.extend(
                 f"{host}: its RNIC is left alone, because {why}" for host, why in words.obstacles.items()
@@ -120,7 +120,7 @@ def main_interface(server: Device, interfaces: Sequence[Mapping[str, Any]]) -> M
 
 
 class _PodWords:
-    """What is said of the servers of one pod: what they have in common once, exceptions by name.
+    """Return the declaration of one pod's servers: common values once, exceptions by name.
 
     ``obstacles`` maps servers to why pods.yml cannot say what their RNIC is.
     """
@@ -134,7 +134,7 @@ class _PodWords:
         self._machines = [device.facts["rnic_address"] for device in devices_of_pod(pod) if device.kind == IPU_MACHINE]
         self.obstacles: dict[str, str] = {}
 
-    def said(self) -> Document:
+    def document(self) -> Document:
         """The words of the pod."""
         mains = {
             server.name: main_interface(server, self._gathered[server.name]["gathered"])
@@ -161,7 +161,7 @@ class _PodWords:
         return {**rest, **({"rnic": rnic} if rnic else {}), **({"overrides": overrides} if overrides else {})}
 
     def _address_words(self, server: Device, main: Mapping[str, Any] | None) -> Words:
-        """What the address says beside the derived one; nothing where the RNIC has no words."""
+        """Return the declaration of an address that differs from the derived one; empty if it cannot be declared."""
         obstacle = self._obstacle(server, main)
         if obstacle or main is None:
             self.obstacles[server.name] = obstacle
@@ -212,8 +212,8 @@ def _take_mtus(adoption: Adoption, pod: str, mtus: Mapping[str, int | None]) -> 
         common = None
     left = []
     for name, mtu in mtus.items():
-        is_said = mtu == common or (common is None and mtu in (None, USUAL_MTU))
-        if not is_said and not adoption.take(("pods", pod, "overrides", name), {"rnic_mtu": mtu}) and common:
+        is_usual = mtu == common or (common is None and mtu in (None, USUAL_MTU))
+        if not is_usual and not adoption.take(("pods", pod, "overrides", name), {"rnic_mtu": mtu}) and common:
             left.append(name)
     return left
 

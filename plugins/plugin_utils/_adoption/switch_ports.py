@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml has to say of one port so that it stays as it is. Pure."""
+"""The declaration in pods.yml that keeps one port as it is. Pure."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Word
         names: VLAN ID to the name of the VLAN in pods.yml.
     """
     words: Words = {}
-    for name in _told(fields):
+    for name in _declarable(fields):
         value, otherwise = fields[name], _otherwise(name, derived)
         if is_same(name, value, otherwise):
             continue
-        word, said = _word(name, value, names)
-        if _can_be_said(word, said):
-            words[word] = said
+        word, value_of_word = _word(name, value, names)
+        if _can_be_declared(word, value_of_word):
+            words[word] = value_of_word
     return words
 
 
@@ -59,18 +59,18 @@ def is_same(name: str, one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _told(fields: Fields) -> list[str]:
+def _declarable(fields: Fields) -> list[str]:
     """The fields that say something of a port as it is now, in the order of the words."""
     dormant = {name for mode, names in VLAN_FIELDS.items() if mode != fields.get("mode") for name in names}
     of_channel = FROM_CHANNEL if fields.get("channel_group") else ()
     names = ["vlans" if name == "allowed_vlans" else name for name in fields]
     order = [word for word in PORT_SETTINGS.kinds if word in names]
-    told = ["allowed_vlans" if word == "vlans" else word for word in order]
-    return [name for name in told if name not in dormant and name not in of_channel]
+    words_in_order = ["allowed_vlans" if word == "vlans" else word for word in order]
+    return [name for name in words_in_order if name not in dormant and name not in of_channel]
 
 
 def _otherwise(name: str, derived: Fields) -> Any:
-    """What a field would be if nothing were said of it."""
+    """Return the derived value of a field."""
     return PORT_DEFAULTS[name] if derived.get(name) is None else derived[name]
 
 
@@ -84,7 +84,7 @@ def _spelled(run: str, names: Mapping[int, str]) -> int | str:
     return run if "-" in run else names.get(int(run), int(run))
 
 
-def _can_be_said(word: str, value: Any) -> bool:
+def _can_be_declared(word: str, value: Any) -> bool:
     problems = Problems()
     PORT_SETTINGS.kinds[word].check(value, word, problems)
     return not problems.found

@@ -128,8 +128,8 @@ class _ManagementSwitch:
             vlan_id, name = vlan["vlan_id"], vlan["name"]
             if vlan_id == DEFAULT_VLAN or vlan_id in taken:
                 continue
-            said = {name: {"id": vlan_id, "vni": vlan["vni"]} if vlan.get("vni") else vlan_id}
-            if name not in self._names.values() and self._result.take(self._vlans, said):
+            declared = {name: {"id": vlan_id, "vni": vlan["vni"]} if vlan.get("vni") else vlan_id}
+            if name not in self._names.values() and self._result.take(self._vlans, declared):
                 self._names[vlan_id] = name
             else:
                 self._say(f"VLAN {vlan_id} stays as it is, because pods.yml cannot call it {name!r}")
@@ -143,19 +143,19 @@ class _ManagementSwitch:
     def _take_some_ports(self, names: Iterable[str]) -> None:
         path = (*self._home, "ports")
         derived = self._derived(self._result.document)
-        meant = self._to_be_said(names)
+        meant = self._to_be_declared(names)
         subjects = [name for name in names if name in derived or name in meant]
         ours = [name for name in subjects if self._ports[name].get("owner") != EXTERNAL]
         # A spare port that is named is not spare any more.
         named = self._derived(with_words(self._result.document, path, {name: {} for name in ours}))
-        said = {
+        declared = {
             name: self._words(self._ports[name], named.get(name, {}))
             for name in ours
             if name not in derived or self._words(self._ports[name], derived[name])
         }
         refused: list[str] = []
-        if said and not self._result.take(path, said):
-            refused = [name for name in said if not self._result.take(path, {name: said[name]})]
+        if declared and not self._result.take(path, declared):
+            refused = [name for name in declared if not self._result.take(path, {name: declared[name]})]
         after = self._derived(self._result.document)
         for name in subjects:
             if name not in ours or name in refused or disagreements(self._ports[name], after.get(name, {})):
@@ -163,15 +163,15 @@ class _ManagementSwitch:
                 self._say(f"{name} is external, because pods.yml has no words for what it is")
 
     def _words(self, there: Fields, derived: Fields) -> Words:
-        """What is to be said of a port that would otherwise be what is derived."""
+        """Return the declaration of a port that differs from the derived one."""
         return words_for(there, derived, self._names)
 
-    def _to_be_said(self, names: Iterable[str]) -> list[str]:
+    def _to_be_declared(self, names: Iterable[str]) -> list[str]:
         """Those that are to be said even where nothing is derived."""
         return [name for name in names if self._ports[name].get("owner") != EXTERNAL and is_in_use(self._ports[name])]
 
     def _derived(self, document: Document) -> dict[str, Fields]:
-        """What a document makes of the ports of this switch; of those that it leaves alone nothing."""
+        """Return the ports of this switch that a document configures."""
         declaration = parse_declaration(document)
         wanted = desired(declaration, places_at_pins(declaration))
         ports = {**wanted["tor_switches"], **wanted["management_switches"]}[self._host]["ports"]
@@ -241,12 +241,12 @@ class _Tor(_ManagementSwitch):
         if spare and len(quarantined) == len(spare) and all(each.get("mode") == ACCESS for each in spare):
             self._result.take(self._home, {"spare_ports": QUARANTINE})
 
-    def _to_be_said(self, names: Iterable[str]) -> list[str]:
+    def _to_be_declared(self, names: Iterable[str]) -> list[str]:
         """Uplinks are not, nor channels of which no member is."""
         places = self._places()
         channels = [name for name in self._ports if name.startswith(CHANNEL) and name not in places]
         left_out = {*channels, *(name for name, place in places.items() if place.role == UPLINK)}
-        return super()._to_be_said([name for name in names if name not in left_out])
+        return super()._to_be_declared([name for name in names if name not in left_out])
 
     def _words(self, there: Fields, derived: Fields) -> Words:
         """Beside its fields also whether a port has the profile, where its role says otherwise."""

@@ -81,7 +81,7 @@ def access_vlan(there: Mapping[str, Any], port: str) -> Mapping[str, Any] | None
 
 
 def vlan_words(vlan: Mapping[str, Any], derived_name: str) -> Words:
-    """What is said of a VLAN, with its network, and its name if that is not the derived one."""
+    """Return the declaration of a VLAN, with its network, and its name if that is not derived."""
     words = {"vlan": vlan["vlan_id"]}
     if vlan.get("vni"):
         words["vni"] = vlan["vni"]

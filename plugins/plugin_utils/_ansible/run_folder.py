@@ -34,7 +34,7 @@ class RunFolder:
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
     def read(self, kind: str, name: str) -> dict[str, Any] | None:
-        """What was kept last under a name; None where nothing was."""
+        """Return what was last kept under a name, or None."""
         path = self._path(kind, name)
         found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
         return found

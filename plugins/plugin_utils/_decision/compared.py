@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of a device was compared with what is declared, whether it differs or not. Pure."""
+"""The things of a device that were compared with the declaration. Pure."""
 
 from __future__ import annotations
 

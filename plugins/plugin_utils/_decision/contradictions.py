@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What contradicts itself before anything is touched: variables, both ends of each cable, early clusters. Pure."""
+"""Contradictions that are found before any change: variables, cables, early clusters. Pure."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def problems_of(document: Any) -> list[Problem]:
 
 
 def declared_contradictions(declaration: Declaration, settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What variables of roles and pods.yml say that cannot both be right, one sentence each.
+    """Return contradictions between variables of roles and pods.yml, one sentence each.
 
     That does not depend on where the vPODs lie, which only the controllers know.
 
@@ -126,7 +126,7 @@ def _server(
 
 
 def seen_server(look: Look | None) -> SeenServer | None:
-    """What was read of a server's NICs; None where that is not known."""
+    """Return a server's NICs as read; None if unknown."""
     network, nics, roce = (part(look, name) for name in ("network", "nics", "roce"))
     if network is None or nics is None:
         return None

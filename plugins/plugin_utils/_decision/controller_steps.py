@@ -72,7 +72,7 @@ def controller_steps(options: Options, settings: Settings, look: Look, earlier: 
 
 
 def tenant_steps(options: Options, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
-    """What vPODs have on the controller of their cluster: allocations, users and partitions, present or absent."""
+    """Return the vPODs' allocations, users and partitions on their cluster's controller, present or absent."""
     service = service_of(settings)
     params = _params(options, settings, ("allocations", "users", "partitions"))
     gone = sorted(unwanted(declared_by(params))[USER])
@@ -109,7 +109,7 @@ def dedicated_steps(
 
 
 def emptied_steps(options: Sequence[Options], settings: Settings, look: Look) -> list[Step]:
-    """What goes on dedicated controllers whose vPODs are made again; a vPOD without one is passed over."""
+    """Return the removals on dedicated controllers of vPODs that are made again; others are skipped."""
     steps: list[Step] = []
     for each in options:
         service = dedicated_service(settings, each["name"])
@@ -194,7 +194,7 @@ def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> li
 
 
 def partition_trouble(options: Options, look: Look, earlier: Sequence[Step] = (), vpod: str = "") -> str:
-    """What is wrong with declared partitions that no step puts right, and the remedy; empty if nothing is.
+    """Return problems of declared partitions that no step repairs, with remedies.
 
     Args:
         options: what the controller should hold.
@@ -267,7 +267,7 @@ def _removed(service: Service, look: Look) -> list[Step]:
 
 
 def _seen_resources(look: Look) -> Mapping[str, Any]:
-    """What is on the host besides what its controllers hold."""
+    """Return the resources of the host besides its controllers' entities."""
     found = part(look, "things")
     if found is None:
         raise Refused(f"what is on {look['host']} could not be read: {missing(look, 'things')}")
@@ -292,7 +292,7 @@ def _answers(controller: Mapping[str, Any]) -> bool:
 
 
 def _state(service: Service, look: Look) -> State:
-    """What a controller holds; nothing where it has not been set up yet.
+    """Return the entities of a controller; none before it is set up.
 
     Raises:
         Refused: it is there and does not say.

@@ -41,26 +41,26 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Request:
-    """What a run is asked for.
+    """The request of a run.
 
     Args:
         hosts: the devices that it may change, those of ``--limit``.
         only: the vPODs that it is about (``vpods_only``); None for everything.
-        told: the vPODs that may be interrupted (``vpods_interrupt``).
+        allowed: the vPODs that may be interrupted (``vpods_interrupt``).
         parts: those of :data:`stages.PARTS` that its playbook carries out.
         checks_cables: whether what contradicts itself is refused; what nobody changes need not be right.
     """
 
     hosts: Collection[str]
     only: tuple[str, ...] | None = None
-    told: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
     parts: Sequence[str] = PARTS
     checks_cables: bool = True
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a run would do, or why it does nothing.
+    """The decision of a run: its plan, or its refusals.
 
     Args:
         tenancy: what becomes of the vPODs, and what every device should be; None where that cannot be known.
@@ -94,7 +94,7 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
     silent = [f"{each['device']}: {each['message']}" for each in unseen]
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     try:
-        tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.told)
+        tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.allowed)
     except DeclarationError as error:
         return Decision(None, [*silent, *_silent_controllers(declaration, looks, only_read), *error.problems], unseen)
     plan = plan_of(tenancy, looks, _permission(declaration, request))
@@ -105,7 +105,7 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         *(contradictions(declaration, tenancy, looks, request.parts) if request.checks_cables else []),
         *too_early(declaration, looks),
         *(_incomplete(tenancy, request.parts) if request.parts else []),
-        *(refused_interruptions(tenancy, looks, request.told) if request.parts else []),
+        *(refused_interruptions(tenancy, looks, request.allowed) if request.parts else []),
         *(_with_device(each) for each in plan.refusals),
     ]
     troubles = _troubles(tenancy, plan, looks, request)

@@ -34,7 +34,7 @@ def document_of(
 
 
 def not_ours(tenancy: Tenancy, looks: Mapping[str, Look]) -> list[dict[str, str]]:
-    """What is on controllers and switches and belongs to somebody else."""
+    """Return what others own on controllers and switches."""
     # What is left alone because an IPU-Machine is excluded is nobody else's.
     wanted = desired(undamaged(tenancy.declaration), tenancy.placement)
     switches = {**wanted["tor_switches"], **wanted["management_switches"]}
@@ -59,7 +59,7 @@ def _with_absent(tenancy: Tenancy) -> tuple[Declaration, Placement]:
 
 
 def left_out(declaration: Declaration, request: Request) -> list[str]:
-    """What a run does not look at, by ``--limit`` and by ``managed``."""
+    """Return lines on devices that a run leaves out, by ``--limit`` and by ``managed``."""
     only_read = wholly_unmanaged(declaration)
     hosts = set(request.hosts)
     kinds = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER)
@@ -74,7 +74,7 @@ def left_out(declaration: Declaration, request: Request) -> list[str]:
 
 
 def notes(looks: Mapping[str, Look]) -> list[str]:
-    """What is under way on devices, by somebody else or by a run that has broken off."""
+    """Return lines on changes in progress, by somebody else or by an interrupted run."""
     found = []
     for host, look in looks.items():
         sessions, network = part(look, "sessions") or {}, part(look, "network") or {}

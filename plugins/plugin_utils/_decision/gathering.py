@@ -46,7 +46,7 @@ NOT_DECLARED = "There, but not declared, and so left as it is. Without the comme
 
 @dataclass(frozen=True)
 class Gathering:
-    """What was found.
+    """The result of the adoption.
 
     Args:
         files: name to content.
@@ -65,7 +65,7 @@ class Gathering:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What was read, sorted by what it is of; the adoption's own words for it."""
+    """The looks as the adoption takes them."""
 
     switches: dict[str, Any]
     servers: dict[str, Any]
@@ -115,9 +115,9 @@ def _reading(looks: Looks) -> _Reading:
             reading.unread.append({"device": host, "message": look["message"]})
             continue
         if "info" in look["parts"]:
-            _keep(reading.switches, host, _told(reading.unread, look, "info"))
+            _keep(reading.switches, host, _answered_part(reading.unread, look, "info"))
         if "controllers" in look["parts"]:
-            controllers = _told(reading.unread, look, "controllers")
+            controllers = _answered_part(reading.unread, look, "controllers")
             _keep(reading.controllers, host, controllers and _shared(reading.unread, host, controllers[""]))
         if "network" in look["parts"]:
             _read_server(reading, look)
@@ -125,8 +125,8 @@ def _reading(looks: Looks) -> _Reading:
 
 
 def _read_server(reading: _Reading, look: Look) -> None:
-    host, nics = look["host"], _told(reading.partly, look, "nics")
-    network, roce = _told(reading.unread, look, "network"), _told(reading.partly, look, "roce")
+    host, nics = look["host"], _answered_part(reading.partly, look, "nics")
+    network, roce = _answered_part(reading.unread, look, "network"), _answered_part(reading.partly, look, "roce")
     if network is None:
         return
     reading.servers[host] = {
@@ -139,7 +139,7 @@ def _read_server(reading: _Reading, look: Look) -> None:
     reading.leases[host] = str((part(look, "leases") or {}).get("text", "")).splitlines()
 
 
-def _told(unread: Unread, look: Look, name: str) -> Any:
+def _answered_part(unread: Unread, look: Look, name: str) -> Any:
     found = part(look, name)
     if found is None:
         unread.append({"device": look["host"], "message": missing(look, name)})
@@ -159,7 +159,7 @@ def _keep(kept: dict[str, Any], host: str, found: Any) -> None:
 
 
 def _left(adopted: FleetAdoption, reading: _Reading, looks: Looks) -> list[str]:
-    """What the files would change, which has to be nothing."""
+    """Return the steps that the gathered files would cause; there must be none."""
     declaration = parse_declaration(adopted.document)
     allocations = {
         host: {name: fields["agents"] for name, fields in each["allocations"].items()}
@@ -214,7 +214,7 @@ def _pods_yml(document: Document, reasons: Sequence[str]) -> str:
 def _host_vars(adopted: FleetAdoption) -> list[tuple[str, str]]:
     """Server to the text of its variables; what is left as it is becomes a comment."""
     found = []
-    for host in dict.fromkeys([*(name for name, said in adopted.variables.items() if said), *adopted.left]):
+    for host in dict.fromkeys([*(name for name, variables in adopted.variables.items() if variables), *adopted.left]):
         variables, left = adopted.variables.get(host, {}), adopted.left.get(host, {})
         parts = [_yaml(variables)] if variables else []
         if left:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a look asks of each kind of device: everything that any layer compares. Pure."""
+"""The options of a look for each kind of device. Pure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the devices have answered when they were looked at: one look a device, whatever became of it. Pure.
+"""The looks of a run: one for each device, also for those that did not answer. Pure.
 
 A look is plain data: ``host``, ``outcome``, ``message`` (one line, empty where it has answered), ``settings`` (the
-variables of the collection's roles for it, by name), ``told`` (the names of variables that the command line gives) and
+variables of the collection's roles for it, by name), ``explicit`` (names of variables that the command line gives) and
 ``parts``. A part that could not be read has ``message`` alone.
 """
 
@@ -29,7 +29,7 @@ def answered(look: Look | None) -> bool:
 
 
 def part(look: Look | None, name: str) -> Part | None:
-    """What was read of one part; None where it could not be read, or was not asked for."""
+    """Return one part of a look; None if it was not read."""
     found: Part | None = (look or {}).get("parts", {}).get(name)
     return None if found is None or found.keys() == {"message"} else found
 

@@ -11,9 +11,9 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DISRUPTIVE, UPDATE, Step, predict
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.change import (
-    felt,
-    foretold,
+    disruptive_steps,
     planner_on,
+    predicted,
     refuse_used,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import Interface, interfaces_from
@@ -40,7 +40,7 @@ Settings = Mapping[str, Any]
 
 
 def server_steps(options: Settings, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
-    """What makes a Poplar server as declared.
+    """Return the steps of a Poplar server.
 
     Args:
         options: what pods.yml makes of it: ``interfaces``, as options of rnic_network.
@@ -89,7 +89,7 @@ def _interface_steps(
     backend = typed(BACKEND, settings["poplar_server_network_backend"], "poplar_server_network_backend")
     planner = planner_on(server, interfaces, backend, may_be_stopped=is_new)
     steps = planner.plan(planner.state_of(server))
-    disturbing = felt(steps)
+    disturbing = disruptive_steps(steps)
     if disturbing:
         refuse_used(disturbing, uses_from(_read(look, "uses")), server.links)
     if steps and planner.backend.name != "networkmanager" and "networkd" in server.services and network["unloaded"]:
@@ -112,7 +112,7 @@ def _roce_steps(interfaces: Sequence[RoceInterface], look: Look, earlier: Sequen
     surveyed = _surveyed(found, devices)
     before = [replace(step, kind=roce_plan.KIND) for step in earlier if step.kind == ROCE]
     steps = roce_plan.plan(surveyed.tools, interfaces, predict(roce_plan.state_of(surveyed), before))
-    disturbing = [step for step in steps if roce_plan.is_felt(step)]
+    disturbing = [step for step in steps if roce_plan.is_disruptive(step)]
     if disturbing:
         # What is mounted waits for its packets, and virtual functions have settings of their own.
         uses = replace(uses_from(_read(look, "uses")), mounts=(), functions=())
@@ -144,7 +144,7 @@ def _surveyed(found: Part, devices: Mapping[str, str]) -> RoceServer:
 
 def _server(look: Look, earlier: Sequence[Step]) -> Server:
     """The server's interfaces after the earlier steps."""
-    return foretold(rnic_server_from(_read(look, "links")), [step for step in earlier if step.kind == INTERFACE])
+    return predicted(rnic_server_from(_read(look, "links")), [step for step in earlier if step.kind == INTERFACE])
 
 
 def _read(look: Look, name: str) -> Part:

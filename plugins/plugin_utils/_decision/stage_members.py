@@ -55,11 +55,13 @@ def _state(options: Mapping[str, Any], look: Look | None) -> list[str]:
 
 
 def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mapping[str, Any]:
-    """A switch with those neighbours alone that can wake IPU-Machines: their RNIC is up."""
-    wakers = {
-        name: waker for name, waker in switch.get("wakers", {}).items() if _is_up(looks.get(name), waker["interface"])
+    """The switch's options, with ARP probes only from servers whose RNIC is up."""
+    arp_probes = {
+        name: arp_probe
+        for name, arp_probe in switch.get("arp_probes", {}).items()
+        if _is_up(looks.get(name), arp_probe["interface"])
     }
-    return {**switch, "wakers": wakers}
+    return {**switch, "arp_probes": arp_probes}
 
 
 def _is_up(look: Look | None, interface: str) -> bool:
@@ -93,15 +95,15 @@ def helpers(found: Sequence[Member], kept: Mapping[str, Sequence[str]]) -> list[
         found: the members of the stages.
         kept: host to the pods whose locks it keeps.
     """
-    wakes = [
-        {"device": waker, "for": f"wakes IPU-Machines on {each['host']}"}
+    probes = [
+        {"device": server, "for": f"sends ARP probes to IPU-Machines on {each['host']}"}
         for each in found
         for stage in (SWITCHES_DOWN, SWITCHES)
-        for waker in each["options"].get(stage, {}).get("wakers", {})
+        for server in each["options"].get(stage, {}).get("arp_probes", {})
     ]
     return [
         *({"device": host, "for": f"keeps the locks of {', '.join(pods)}"} for host, pods in kept.items()),
-        *wakes,
+        *probes,
         *({"device": each["host"], "for": "verifies"} for each in found if VERIFICATION in each["options"]),
     ]
 

@@ -93,13 +93,13 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
 
 
 def _tenants_of(controller: Options) -> Options:
-    """What a controller should be, without what another stage makes."""
+    """Return the desired controller without the entities of other stages."""
     others = ("agents", "clusters", "allocations")
     return {name: value for name, value in controller.items() if name not in others}
 
 
 def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
-    """What of these kinds goes on controllers, where anything does."""
+    """Return the entities of these kinds, for controllers that have any."""
     return {
         host: {"admin_port": entities["admin_port"], **{kind: entities[kind] for kind in kinds}}
         for host, entities in controllers.items()
@@ -108,7 +108,7 @@ def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
 
 
 def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> None:
-    options = _as_told(stage, options, look)
+    options = _with_explicit(stage, options, look)
     try:
         steps = _steps(plan, stage, device, options, look, looks)
     except Refused as error:
@@ -123,13 +123,13 @@ def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks:
         plan.steps += [recorded(device, stage, step) for step in steps]
 
 
-def _as_told(stage: Stage, options: Any, look: Look) -> Any:
-    """What the command line says of a role's variable goes before what a play would give to the role."""
+def _with_explicit(stage: Stage, options: Any, look: Look) -> Any:
+    """Return a role's options in which variables of the command line win over those of the play."""
     prefix, settings = PREFIXES.get(stage.layer), look["settings"]
     if prefix is None or not isinstance(options, Mapping):
         return options
-    told = {name for name in options if prefix + name in look.get("told", ()) and prefix + name in settings}
-    return {name: settings[prefix + name] if name in told else value for name, value in options.items()}
+    explicit = {name for name in options if prefix + name in look.get("explicit", ()) and prefix + name in settings}
+    return {name: settings[prefix + name] if name in explicit else value for name, value in options.items()}
 
 
 def _steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> list[Step]:
@@ -171,7 +171,7 @@ def _vpod_steps(plan: Plan, device: str, options: Options, look: Look, looks: Ma
 
 
 def _on_controller(plan: Plan, client: Options) -> list[Step]:
-    """What the plan does on the host of a client's controller, without what other controllers there hold."""
+    """Return the plan's steps on the host of a client's controller, without those of other controllers."""
     steps = plan.before(client.get("controller", ""), *(stage.name for stage in STAGES))
     vpod = client.get("dedicated") or ""
     return [step for step in steps if step.kind not in KINDS or vpod_of(step) == vpod]

@@ -29,7 +29,7 @@ OPTIONS = {"type": "dict", "options": {**{name: ARGUMENT_SPEC[name] for name in 
 
 
 def switch_steps(options: Options, settings: Options, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
-    """What makes a switch as declared.
+    """Return the steps of a switch.
 
     Args:
         options: what pods.yml makes of it: ``vlans``, ``ports``, and perhaps ``qos`` and ``canary``.

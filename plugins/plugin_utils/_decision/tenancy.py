@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of the vPODs: where they lie, what goes down before it comes up, and whose work that would end. Pure."""
+"""The vPODs of a run: placement, teardown and bring-up, and the running work that they would end. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Tenancy:
         allocations: controller host to vPOD to the IPU-Machines that it has now.
         placement: vPOD to the IPU-Machines that it is to have.
         changes: vPOD to what becomes of it.
-        felt: what somebody may feel.
+        impact: what somebody may feel.
         held: what the controllers hold.
         teardown: what the devices concerned should be before the vPODs come up.
         converged: the Poplar servers that need nothing more after that.
@@ -44,7 +44,7 @@ class Tenancy:
     allocations: Allocations
     placement: Placement
     changes: Mapping[str, VpodChange]
-    felt: Sequence[Interruption]
+    impact: Sequence[Interruption]
     held: Held
     teardown: Desired
     converged: Sequence[str]
@@ -57,16 +57,16 @@ def tenancy_of(
     controllers: Held,
     looks: Mapping[str, Look],
     only: Sequence[str] | None = None,
-    told: Collection[str] = (),
+    allowed: Collection[str] = (),
 ) -> Tenancy:
-    """What becomes of the vPODs.
+    """Return placement, teardown, bring-up and impact of the vPODs.
 
     Args:
         declaration: the checked pods.yml.
         controllers: host to what the V-IPU controllers there hold; those that were not read are missing.
         looks: host to its look; the switches' say in which VLAN a port is.
         only: the vPODs that the run is about; None for all.
-        told: the vPODs that may be interrupted.
+        allowed: the vPODs that may be interrupted.
 
     Raises:
         DeclarationError: a vPOD is not known or finds no place, or where one lies cannot be known.
@@ -82,7 +82,7 @@ def tenancy_of(
     problems = unknown_places(declaration, allocations)
     if problems:
         raise DeclarationError(problems)
-    placement = place(declaration, allocations, told)
+    placement = place(declaration, allocations, allowed)
     changes = vpod_changes(declaration, allocations, placement)
     seen = switches_seen(looks)
     wanted = desired(declaration, placement)
@@ -96,7 +96,7 @@ def tenancy_of(
         allocations=allocations,
         placement=placement,
         changes=changes,
-        felt=interruptions(declaration, changes, wanted, controllers, seen),
+        impact=interruptions(declaration, changes, wanted, controllers, seen),
         held=controllers,
         teardown=torn_down,
         converged=converged_servers(wanted, torn_down),
@@ -105,10 +105,10 @@ def tenancy_of(
     )
 
 
-def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], told: Collection[str]) -> list[str]:
+def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], allowed: Collection[str]) -> list[str]:
     """Whose running work the run would end without being told that it may, one sentence each."""
     used = {host: each["in_use"] for host, look in looks.items() for each in [part(look, "use")] if each is not None}
-    return [f"it would end what runs: {each}" for each in refusals(tenancy.felt, used, told)]
+    return [f"it would end what runs: {each}" for each in refusals(tenancy.impact, used, allowed)]
 
 
 def switches_seen(looks: Mapping[str, Look]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def rnic_server_from(data: Mapping[str, Any]) -> RnicServer:
 
 
 def uses_from(data: Mapping[str, Any]) -> Uses:
-    """What uses them, from the part ``uses``."""
+    """Return the uses of the interfaces, from the part ``uses``."""
     uses: Uses = from_plain(Uses, data)
     return uses
 

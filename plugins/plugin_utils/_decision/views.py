@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people and programs read of one look and its plan: lines for a terminal, and files. Pure."""
+"""The views of a look and its plan: lines for a terminal, and files. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class View:
-    """What a playbook shows.
+    """A view: lines, files and an exit code.
 
     Args:
         lines: for the terminal.
@@ -57,7 +57,7 @@ def plan_view(document: Document, declaration: Declaration, placement: Mapping[s
 
 
 def drift_view(document: Document, compared: Mapping[str, Any], rules: Any, today: str) -> View:
-    """What is not as declared, and the exit code for it.
+    """Return the view of drift.
 
     Raises:
         Refused: a rule of ``drift_ignore`` is none.
@@ -76,7 +76,7 @@ def vpods_view(document: Document, declaration: Declaration, only: Sequence[str]
 def capacity_view(
     declaration: Declaration, allocations: Mapping[str, Mapping[str, Sequence[str]]], ipus: int, cluster: str
 ) -> View:
-    """What is free in the clusters, and whether so many IPUs fit.
+    """Return the view of free capacity, and whether so many IPUs fit.
 
     Raises:
         DeclarationError: that cluster is not declared, or nobody could have so many.
@@ -87,7 +87,7 @@ def capacity_view(
 def summary_view(
     declaration: Declaration, looks: Mapping[str, Look], wanted: Mapping[str, Any], verified: Sequence[str]
 ) -> View:
-    """What there is on the controllers and switches, and what was verified.
+    """Return the summary of controllers and switches, and of the verification.
 
     Args:
         declaration: the checked pods.yml.

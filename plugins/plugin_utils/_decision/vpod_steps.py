@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vpod does on a Poplar server: the V-IPU client with its credentials, IPUoF, containers. Pure."""
+"""The steps of the role vpod on a Poplar server: V-IPU client, credentials, IPUoF, containers. Pure."""
 
 from __future__ import annotations
 
@@ -132,4 +132,4 @@ def _ipuof_steps(
 ) -> list[Step]:
     asked = {**wanted, "configurations": configurations, "login_partition": None}
     ownership = ipuof.Ownership(settings["vpod_owner"], settings["vpod_group"], settings["vpod_file_mode"])
-    return ipuof.plan(ipuof.wanted_files(asked, foretell=True), ownership, state)
+    return ipuof.plan(ipuof.wanted_files(asked, predict=True), ownership, state)

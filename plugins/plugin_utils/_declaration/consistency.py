@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be true at the same time in one declaration: key paths, each with a sentence that has the remedy."""
+"""Contradictions in a declaration: key paths, each with a sentence and its remedy."""
 
 from __future__ import annotations
 

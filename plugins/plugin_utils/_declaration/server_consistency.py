@@ -25,7 +25,7 @@ WORDS = {"mtu": ("mtu",), "vlan": ("vlan", "native_vlan", "mode")}
 
 
 def server_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong between the pods' servers, their switch ports and the plan of addresses."""
+    """Return the contradictions between the pods' servers, their switch ports and addresses."""
     pinned = {name: vpod for vpod in declaration.vpods.values() for name in vpod.ipu_machines}
     tenants = {**bare_metal_tenants(declaration), **pinned}
     for pod in declaration.pods.values():
@@ -39,7 +39,7 @@ def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> 
     servers = [
         (place, place.device)
         for place in places.values()
-        if place.said and place.device and place.device.kind == POPLAR_SERVER
+        if place.declared and place.device and place.device.kind == POPLAR_SERVER
     ]
     if not servers:
         return
@@ -48,32 +48,34 @@ def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> 
     for place, server in servers:
         paths = {key: _path(pod, place, places, words) for key, words in WORDS.items()}
         port = replace(
-            declared_port(switch.name, options, place.name), said={key: path for key, path in paths.items() if path}
+            declared_port(switch.name, options, place.name), source={key: path for key, path in paths.items() if path}
         )
         for mismatch in mismatches(_nic(pod, place, server, tenants.get(server.name)), port):
-            if mismatch.setting in port.said:
-                yield port.said[mismatch.setting], str(mismatch)
+            if mismatch.setting in port.source:
+                yield port.source[mismatch.setting], str(mismatch)
 
 
 def _nic(pod: Pod, place: Place, server: Device, vpod: Vpod | None) -> NicEnd:
     """An RNIC as pods.yml declares it; what the second one is for, only its port says."""
     own = pod.overrides.get(server.name, {}).get("rnic_mtu")
-    said = {"mtu": f"pods.{pod.name}.rnic.mtu" if own is None else f"pods.{pod.name}.overrides.{server.name}.rnic_mtu"}
+    source = {
+        "mtu": f"pods.{pod.name}.rnic.mtu" if own is None else f"pods.{pod.name}.overrides.{server.name}.rnic_mtu"
+    }
     mtu = server.facts["rnic_mtu"]
     if place.rnic != 1:
-        return NicEnd(f"{server.name} RNIC {place.rnic}", mtu=mtu, said=said)
+        return NicEnd(f"{server.name} RNIC {place.rnic}", mtu=mtu, source=source)
     vlan, path = _vlan(pod, vpod)
     name = f"{server.name} {server.facts['rnic_interface']}"
-    return NicEnd(name, mtu=mtu, vlan=vlan, said={**said, "vlan": path})
+    return NicEnd(name, mtu=mtu, vlan=vlan, source={**source, "vlan": path})
 
 
 def _path(pod: Pod, place: Place, places: Mapping[str, Place], words: Sequence[str]) -> str | None:
     """The key path of the first of some words that is said of a port by name, at its channel before itself."""
-    group = place.said.settings.get("channel_group") if place.said else None
+    group = place.declared.settings.get("channel_group") if place.declared else None
     for each in (places.get(f"Port-Channel{group}"), place):
         for word in words:
-            if each and each.said and word in each.said.settings:
-                return f"pods.{pod.name}.tor.ports.{each.said.name}.{word}"
+            if each and each.declared and word in each.declared.settings:
+                return f"pods.{pod.name}.tor.ports.{each.declared.name}.{word}"
     return None
 
 
@@ -120,7 +122,7 @@ def _may_meet(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> b
 
 
 def tenancy_findings(declaration: Declaration, servers: Collection[str]) -> Iterator[Finding]:
-    """What is wrong with who has which Poplar server.
+    """Return the problems in the assignment of Poplar servers.
 
     Args:
         declaration: what pods.yml says.

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be true at the same time of one pod's switches: key paths, each with a sentence that has the remedy."""
+"""Contradictions in one pod's switches: key paths, each with a sentence and its remedy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_ONE_MEMBER = ("description", "enabled", "lldp")
 
 
 def switch_findings(pod: Pod) -> Iterator[Finding]:
-    """What is wrong with a pod's ToR switch, its management switch and their VLANs."""
+    """Return the problems of a pod's ToR switch, management switch and VLANs."""
     path = f"pods.{pod.name}"
     yield from _vlans(path, _vlans_of(pod))
     yield from _ports(f"{path}.tor.ports", pod.tor.ports, pod.vlans, f"{path}.vlans")
@@ -35,7 +35,7 @@ def switch_findings(pod: Pod) -> Iterator[Finding]:
 
 
 def tenant_vlan_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong with the VLANs of the vPODs, each other's and the pods'."""
+    """Return the conflicts between VLANs of vPODs and pods."""
     of_pods = {
         f"pods.{pod.name}.{key}": vlan for pod in declaration.pods.values() for key, vlan in _vlans_of(pod).items()
     }
@@ -78,7 +78,7 @@ def _vlans(path: str, vlans: Mapping[str, Vlan]) -> Iterator[Finding]:
 
 
 def _ports(path: str, ports: Sequence[SwitchPort], vlans: Mapping[str, Vlan], vlans_path: str) -> Iterator[Finding]:
-    """What is wrong with ports that are said by name, whatever the switch."""
+    """Return the problems of ports that are declared by name."""
     spelled: dict[str, str] = {}
     for port in ports:
         here, name = f"{path}.{port.name}", port.port
@@ -116,8 +116,8 @@ def _tor(path: str, pod: Pod) -> Iterator[Finding]:
     yield from _mtus(path, pod, places)
     yield from _canaries(path, pod, places)
     for place in places.values():
-        if place.said:
-            yield from _place(f"{path}.tor.ports.{place.said.name}", pod, place, place.said)
+        if place.declared:
+            yield from _place(f"{path}.tor.ports.{place.declared.name}", pod, place, place.declared)
     yield from _channels(f"{path}.tor.ports", places)
 
 
@@ -138,7 +138,7 @@ def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]
     """Frames that an RNIC may send and its ToR drops without a word; a server's port is judged with its server."""
     for place in places.values():
         own = pod.overrides.get(place.device.name, {}).get("rnic_mtu") if place.device else None
-        is_said = place.said and "mtu" in place.said.settings
+        is_said = place.declared and "mtu" in place.declared.settings
         if place.device and own is not None and pod.tor.mtu is not None and not is_said and own > pod.tor.mtu:
             here = f"{path}.overrides.{place.device.name}.rnic_mtu"
             yield here, f"{own} is more than the {pod.tor.mtu} of its port {place.name}; make it smaller"
@@ -148,9 +148,9 @@ def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]
         yield f"{path}.rnic.mtu", f"{pod.rnic_mtu} is more than the {pod.tor.mtu} of {path}.tor.mtu; make it smaller"
     for place in places.values():
         is_judged_here = place.device and place.role != RNIC_OF_SERVER
-        mtu = place.said.settings.get("mtu") if place.said and is_judged_here else None
+        mtu = place.declared.settings.get("mtu") if place.declared and is_judged_here else None
         if mtu is not None and pod.rnic_mtu > mtu:
-            here = f"{path}.tor.ports.{place.said.name if place.said else place.name}.mtu"
+            here = f"{path}.tor.ports.{place.declared.name if place.declared else place.name}.mtu"
             yield here, f"{mtu} is less than the {pod.rnic_mtu} of {path}.rnic.mtu; make it larger"
 
 
@@ -163,22 +163,27 @@ def _canaries(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Find
             place = places.get(canonical_port(name))
         except ValueError:
             place = None
-        if place is None or (place.said is None and place.rnic != 1):
+        if place is None or (place.declared is None and place.rnic != 1):
             yield f"{path}.tor.canary", f"{name!r} is no IPU-Machine, Poplar server or declared port; name one of these"
 
 
-def _place(here: str, pod: Pod, place: Place, said: SwitchPort) -> Iterator[Finding]:
-    if said.role and place.device:
+def _place(here: str, pod: Pod, place: Place, declared: SwitchPort) -> Iterator[Finding]:
+    if declared.role and place.device:
         yield (
             f"{here}.role",
             f"{place.name} is the port of {place.device.name}; leave role out, or give {place.device.name} another "
             f"port in pods.{pod.name}.overrides",
         )
-    if said.role == STORAGE and said.owner != EXTERNAL and STORAGE not in pod.vlans and "mode" not in said.settings:
+    if (
+        declared.role == STORAGE
+        and declared.owner != EXTERNAL
+        and STORAGE not in pod.vlans
+        and "mode" not in declared.settings
+    ):
         yield here, f"which VLAN? declare pods.{pod.name}.vlans.{STORAGE}, or mode and VLAN of this port"
-    if said.role == SPARE and said.settings:
-        yield f"{here}.{min(said.settings)}", "a spare port is not configured; leave this or role out"
-    if said.roce and pod.tor.roce is None:
+    if declared.role == SPARE and declared.settings:
+        yield f"{here}.{min(declared.settings)}", "a spare port is not configured; leave this or role out"
+    if declared.roce and pod.tor.roce is None:
         yield f"{here}.roce", f"there is no profile to give it; declare pods.{pod.name}.tor.roce, for example reference"
 
 
@@ -186,17 +191,17 @@ def _channels(path: str, places: Mapping[str, Place]) -> Iterator[Finding]:
     """Members of one channel that do not end at one device, or of which different things are said."""
     first: dict[int, Place] = {}
     for place in places.values():
-        group = place.said.settings.get("channel_group") if place.said else None
-        if not group or not place.said:
+        group = place.declared.settings.get("channel_group") if place.declared else None
+        if not group or not place.declared:
             continue
-        here, other = f"{path}.{place.said.name}", first.setdefault(group, place)
+        here, other = f"{path}.{place.declared.name}", first.setdefault(group, place)
         if other.device and place.device and other.device != place.device:
             yield (
                 f"{here}.channel_group",
                 f"channel {group} also has {other.name} of {other.device.name}, but a channel ends at one device; "
                 f"give {place.device.name} another",
             )
-        for key in sorted({*place.said.settings, *(other.said.settings if other.said else {})}):
-            theirs = other.said.settings.get(key) if other.said else None
-            if key not in OF_ONE_MEMBER and place.said.settings.get(key) != theirs:
+        for key in sorted({*place.declared.settings, *(other.declared.settings if other.declared else {})}):
+            theirs = other.declared.settings.get(key) if other.declared else None
+            if key not in OF_ONE_MEMBER and place.declared.settings.get(key) != theirs:
                 yield f"{here}.{key}", f"{other.name} of the same channel {group} has {theirs!r}; say the same of both"

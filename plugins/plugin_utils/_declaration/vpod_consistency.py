@@ -105,7 +105,7 @@ def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
 
 
 def block_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong with the IPU-Machines that are excluded and pinned, and with the GCDs on them.
+    """Return the problems of excluded and pinned IPU-Machines, and of the GCDs on them.
 
     Names of clusters, pods and IPU-Machines that do not exist, and sizes that do not, are not judged here.
     """
@@ -167,7 +167,7 @@ def _gcds(declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:
 
 
 def jobs_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong with the vPODs whose allocations are those of jobs, and with names that look like theirs."""
+    """Return the problems of vPODs whose allocations are those of jobs, and of names that look like theirs."""
     for_jobs = [vpod for vpod in declaration.vpods.values() if vpod.is_for_jobs]
     for vpod in for_jobs:
         yield from _allocation_of_jobs(vpod)
@@ -207,7 +207,7 @@ def _controller_of(declaration: Declaration, vpod: Vpod) -> str:
 
 
 def absent_findings(declaration: Declaration, servers: Collection[str]) -> Iterator[Finding]:
-    """What is wrong with the vPODs whose state is absent; ``servers`` are all Poplar servers."""
+    """Return the problems of vPODs with state absent; ``servers`` are all Poplar servers."""
     for name, vpod in declaration.absent.items():
         path = f"vpods.{name}"
         if vpod.cluster not in declaration.clusters:

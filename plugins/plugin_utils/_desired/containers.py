@@ -22,7 +22,7 @@ PREFIX = 27
 
 
 def container_network(pod: Pod, server: Device, vpod: Vpod | None) -> Options | None:
-    """What a container engine on a server has to be told of the vPOD's RNIC network; None where nothing was asked for.
+    """Return the RNIC network of a vPOD for a container engine; None if not declared.
 
     Servers have addresses of their own to give away, so that no two containers of a vPOD get the same.
     """
@@ -37,7 +37,7 @@ def container_network(pod: Pod, server: Device, vpod: Vpod | None) -> Options | 
 
 
 def container_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong with the container settings of vPODs."""
+    """Return the problems of the container settings of vPODs."""
     asking = [vpod for vpod in declaration.vpods.values() if vpod.containers == MACVLAN]
     devices = devices_of(declaration) if asking else {}
     hypervisors = hypervisors_of(declaration)

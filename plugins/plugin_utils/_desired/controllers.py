@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What V-IPU controllers should hold: that of a cluster, and the dedicated ones of vPODs beside it. Pure.
+"""The desired entities of a cluster's V-IPU controller, and of dedicated ones. Pure.
 
 The allocation on the cluster's controller says where a vPOD lies, whoever makes its partitions. For a vPOD with a
 dedicated controller it is only the reservation.
@@ -28,7 +28,7 @@ def shared_controller(
     devices: Mapping[str, Device],
     placement: Mapping[str, Sequence[str]],
 ) -> Options:
-    """What the controller of some clusters should hold: all allocations but those of jobs, and what vPODs make."""
+    """Return the desired entities of the controller of some clusters: allocations, except those of jobs, and vPODs."""
     clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller.name]
     vpods = vpods_of(declaration, controller)
     sharing = [vpod for vpod in vpods if not vpod.is_dedicated]
@@ -40,7 +40,7 @@ def shared_controller(
         "admin_port": controller.admin_port,
         "agents": [agent for names in agents.values() for agent in _agents(names, devices)],
         "clusters": [
-            _said(
+            _given(
                 name=cluster.name,
                 agents=agents[cluster.name],
                 topology=cluster.topology,
@@ -61,7 +61,7 @@ def dedicated_controllers(
     devices: Mapping[str, Device],
     placement: Mapping[str, Sequence[str]],
 ) -> list[Options]:
-    """What the dedicated controllers beside a cluster's should hold: each the IPU-Machines of its vPOD alone.
+    """Return the desired entities of dedicated controllers, each with only its vPOD's IPU-Machines.
 
     The one cluster there, and the one allocation in it, have the vPOD's name.
     """
@@ -119,7 +119,7 @@ def _dedicated_controller(
         "metrics_port": ports.metrics,
         "agents": _agents(machines, devices),
         "clusters": [
-            _said(
+            _given(
                 name=vpod.name,
                 agents=machines,
                 topology=topology,
@@ -134,7 +134,7 @@ def _dedicated_controller(
 
 
 def _settings(controller: Controller) -> Options:
-    """What a cluster's controller and the dedicated ones beside it have in common."""
+    """Return the options that a cluster's controller and dedicated ones have in common."""
     return {
         "mode": controller.mode,
         "strict_sizes": controller.strict_sizes,
@@ -165,7 +165,7 @@ def _partitions(vpods: Sequence[Vpod], left: Collection[str]) -> list[Options]:
 
 
 def _partition(vpod: Vpod, partition: Partition) -> Options:
-    return _said(
+    return _given(
         name=partition.name,
         allocation=vpod.name,
         size=partition.ipus,
@@ -180,6 +180,6 @@ def _partition(vpod: Vpod, partition: Partition) -> Options:
     )
 
 
-def _said(**options: Any) -> Options:
+def _given(**options: Any) -> Options:
     """The options that were declared; what is left out is kept, and an option with choices would take no None."""
     return {name: value for name, value in options.items() if value is not None}

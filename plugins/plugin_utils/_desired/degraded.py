@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What IPU-Machines that are excluded leave undone, in words for the end of a run. Pure."""
+"""Sentences for the end of a run on what excluded IPU-Machines leave undone. Pure."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 
 
 def _left_by(vpod: Vpod, machines: Sequence[str]) -> str:
-    """What becomes of a vPOD that has these excluded machines."""
+    """Return the sentence on a vPOD with these excluded machines."""
     if vpod.is_for_jobs:
         return f"vPOD {vpod.name} has {spans(machines)}, which no job may have"
     return (

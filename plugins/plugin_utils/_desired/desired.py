@@ -22,7 +22,7 @@ Options = dict[str, Any]
 
 
 def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """What every device should be.
+    """Return the desired state of every device.
 
     Args:
         declaration: the checked pods.yml.
@@ -49,8 +49,8 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
         "tor_switches": {
             device.name: dict(
                 desired_tor(declaration, device, tenants),
-                wakers={
-                    server.name: _waker(server, servers[server.name], devices)
+                arp_probes={
+                    server.name: _arp_probe(server, servers[server.name], devices)
                     for server in in_pod[device.pod]
                     if server.kind == POPLAR_SERVER
                 },
@@ -141,7 +141,7 @@ def _peers(
     return {name: devices[name].facts["rnic_address"] for name in answering}
 
 
-def _waker(server: Device, options: Options, devices: Mapping[str, Device]) -> Options:
+def _arp_probe(server: Device, options: Options, devices: Mapping[str, Device]) -> Options:
     """Which IPU-Machines a server can ask for a frame, so that their switch knows again what is at these ports."""
     machines = [device for device in map(devices.__getitem__, options["peers"]) if device.pod == server.pod]
     return {
@@ -152,7 +152,7 @@ def _waker(server: Device, options: Options, devices: Mapping[str, Device]) -> O
 
 
 def _gcds(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
-    """What Poplar on a server is told of: files of all its GCDs, or the environment of one for each partition.
+    """Return the IPUoF options of a server: files of all its GCDs, or one environment for each partition.
 
     Of the GCDs that a partition's servers share, the environment is of the first; a server that is named for some GCDs
     of it has an environment for each of them.

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the switches of the pods should be: VLANs, ports by role with their owners, the RoCE profile. Pure."""
+"""The desired state of switches: VLANs, ports by role with owners, the RoCE profile. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def owner_of(vpod: Vpod | None) -> str:
 
 
 def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, Vpod]) -> Options:
-    """What a ToR switch should be, as options of tor_switch, and ``cables``, the cabling that tor_info checks.
+    """Return a ToR switch as options of tor_switch, and ``cables`` for tor_info.
 
     Args:
         declaration: the checked pods.yml.
@@ -76,7 +76,7 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
 
 
 def desired_management_switch(switch: ManagementSwitch) -> Options:
-    """What a management switch should be: exactly what is said of it."""
+    """Return a management switch exactly as declared."""
     ports = {
         port.port: {
             "name": port.port,
@@ -104,7 +104,7 @@ def _is_managed(pod: Pod, place: Place) -> bool:
     """
     if place.device and place.device.name in pod.excluded:
         return False
-    return place.rnic == 1 or place.said is not None or (place.role == SPARE and pod.tor.spare_ports == QUARANTINE)
+    return place.rnic == 1 or place.declared is not None or (place.role == SPARE and pod.tor.spare_ports == QUARANTINE)
 
 
 def _is_ours(options: Options, places: Mapping[str, Place]) -> bool:
@@ -112,29 +112,29 @@ def _is_ours(options: Options, places: Mapping[str, Place]) -> bool:
 
 
 def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, guests: Sequence[Vpod], profile: str | None) -> Options:
-    said = place.said or SwitchPort(place.name, place.name)
-    if said.owner == EXTERNAL:
+    declared = place.declared or SwitchPort(place.name, place.name)
+    if declared.owner == EXTERNAL:
         return {"name": place.name, "owner": EXTERNAL}
     # A vPOD without a VLAN of its own is in that of its pod, not in quarantine.
     vlan = (pod.rnic_vlan if vpod.vlan is None else vpod.vlan) if vpod else pod.rest_vlan
     # Left out is kept; an option with choices would take no None.
     tagged = [guest.vlan for guest in guests if guest.vlan is not None]
     derived = {name: value for name, value in _derived(pod, place, vlan, tagged).items() if value is not None}
-    if said.settings.get("mode") not in (None, derived.get("mode")):
+    if declared.settings.get("mode") not in (None, derived.get("mode")):
         derived = {name: value for name, value in derived.items() if name not in VLAN_SETTINGS}
     tenant_vlans = frozenset({vlan, *tagged} if place.role == RNIC_OF_SERVER and vlan is not None else ())
-    wants_roce = place.role in ROCE_ROLES if said.roce is None else said.roce
+    wants_roce = place.role in ROCE_ROLES if declared.roce is None else declared.roce
     return {
         "name": place.name,
         "owner": owner_of(vpod),
         **derived,
         **({"qos_profile": profile, "qos_trust": "dscp"} if profile and wants_roce else {}),
-        **_settings(said, pod.vlans, tenant_vlans),
+        **_settings(declared, pod.vlans, tenant_vlans),
     }
 
 
 def _derived(pod: Pod, place: Place, vlan: int | None, tagged: Sequence[int]) -> Options:
-    """What follows from the role of a port; None where nothing does."""
+    """Return the port that its role implies, or None."""
     if place.device:
         number = "" if place.rnic == 1 else f" {place.rnic}"
         named: Options = {
@@ -158,17 +158,17 @@ def _carried_by_servers(pod: Pod) -> list[int]:
     return [vlan.vlan_id for name, vlan in pod.vlans.items() if name != QUARANTINE]
 
 
-def _settings(said: SwitchPort, vlans: Mapping[str, Vlan], tenant_vlans: frozenset[int]) -> Options:
-    """What is said of a port, with VLANs by number; its trunk also carries its native VLAN and its tenant's."""
+def _settings(declared: SwitchPort, vlans: Mapping[str, Vlan], tenant_vlans: frozenset[int]) -> Options:
+    """Return a port as declared, with VLAN numbers; a trunk also carries its native VLAN and its tenant's."""
     settings = {
         name: _vlan_id(value, vlans) if name in ("vlan", "native_vlan") else value
-        for name, value in said.settings.items()
+        for name, value in declared.settings.items()
         if name != "vlans"
     }
-    if "vlans" in said.settings:
+    if "vlans" in declared.settings:
         # VLAN 1 as native is EOS's default, and says nothing of what the trunk carries.
         native = {settings.get("native_vlan", 1)} - {1}
-        named = vlan_ids([_range_or_id(value, vlans) for value in said.settings["vlans"]])
+        named = vlan_ids([_range_or_id(value, vlans) for value in declared.settings["vlans"]])
         settings["allowed_vlans"] = vlan_ranges(named | native | tenant_vlans)
     return settings
 
@@ -188,12 +188,12 @@ def _move_to_channels(ports: dict[str, Options]) -> None:
             continue
         moved = {name: member.pop(name) for name in FROM_CHANNEL if name in member}
         channel = f"Port-Channel{member['channel_group']}"
-        said = ports.get(channel, {})
-        if said.get("owner") == EXTERNAL:
+        declared = ports.get(channel, {})
+        if declared.get("owner") == EXTERNAL:
             continue
-        ports[channel] = {**moved, **said, "name": channel, "owner": member["owner"]}
-        if "allowed_vlans" in said and moved.get("native_vlan"):
-            ports[channel]["allowed_vlans"] = vlan_ranges(vlan_ids(said["allowed_vlans"]) | {moved["native_vlan"]})
+        ports[channel] = {**moved, **declared, "name": channel, "owner": member["owner"]}
+        if "allowed_vlans" in declared and moved.get("native_vlan"):
+            ports[channel]["allowed_vlans"] = vlan_ranges(vlan_ids(declared["allowed_vlans"]) | {moved["native_vlan"]})
 
 
 def _tor_vlans(pod: Pod, tenants: Sequence[Vpod | None]) -> list[Options]:

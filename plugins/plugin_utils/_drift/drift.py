@@ -93,8 +93,8 @@ def _remarkable(rules: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
 
 def _rule_text(rule: Mapping[str, str]) -> str:
     what = f"{rule['device']} {rule['kind']} {rule['name']}"
-    said = {
+    sentences = {
         EXPIRED: f"has expired on {rule['until']} and ignores no longer; correct the pod, or give it a new day",
         UNUSED: "matches no drift; remove it",
     }
-    return f"rule for {what} ({rule['reason']}) {said[rule['state']]}"
+    return f"rule for {what} ({rule['reason']}) {sentences[rule['state']]}"

@@ -80,7 +80,7 @@ def _is_day(text: str) -> bool:
 def divide(
     rules: Sequence[Rule], steps: Sequence[Mapping[str, Any]], today: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, str]]]:
-    """What counts, what is ignored (with ``ignored_because`` and ``until`` of its rule), and each rule's state."""
+    """Return drift that counts, ignored drift with ``ignored_because`` and ``until``, and each rule's state."""
     valid = [rule for rule in rules if not rule.is_expired(today)]
     used = {rule for rule in valid for step in steps if rule.ignores(step)}
     counts: list[dict[str, Any]] = []

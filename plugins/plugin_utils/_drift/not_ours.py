@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is on the devices and in nobody's declaration: tenants', Slurm's, other people's. It is no drift. Pure."""
+"""Undeclared things of tenants, Slurm or others on the devices. They are no drift. Pure."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def _on_switch(switch: str, desired: Mapping[str, Any], found: Mapping[str, Any]
 
 def _owner_of_port(port: Mapping[str, Any], declared: Mapping[str, Any] | None) -> str:
     """Whose a port is; empty for ours, and for one that nobody has configured."""
-    said = f", described as {port['description']!r}" if port.get("description") else ""
+    described = f", described as {port['description']!r}" if port.get("description") else ""
     if declared is not None:
-        return f"external, as pods.yml says{said}" if declared.get("owner") == EXTERNAL else ""
+        return f"external, as pods.yml says{described}" if declared.get("owner") == EXTERNAL else ""
     if port.get("owner") == EXTERNAL:
-        return f"somebody who made it what this collection does not configure{said}"
+        return f"somebody who made it what this collection does not configure{described}"
     differs = any(port.get(field, default) != default for field, default in PORT_DEFAULTS.items())
-    return f"somebody who configured it, pods.yml does not declare it{said}" if differs else ""
+    return f"somebody who configured it, pods.yml does not declare it{described}" if differs else ""

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role poplar_server writes to a server, besides the settings of its RDMA NICs. Pure."""
+"""The resources of the role poplar_server, besides RDMA NICs. Pure."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _file(file: File, seen: Mapping[str, Any]) -> list[Step]:
 
 
 def _contents(wanted: str, found: str, text: str | None) -> tuple[Fields, Fields]:
-    """What differs in the content: the lines that go and come, or where the text is not known, the checksums."""
+    """Return the difference in content: removed and added lines, or checksums if the text is unknown."""
     digest = sha256(wanted.encode()).hexdigest()
     if digest == found:
         return {}, {}
@@ -249,7 +249,7 @@ def _found(path: str, kind: str, seen: Mapping[str, Any]) -> Mapping[str, Any] |
 
 
 def _unit(unit: Unit, seen: Mapping[str, Any], written: set[str]) -> list[Step]:
-    """What a unit does, and whether it starts with the host; ``written`` are the paths that are written before it."""
+    """Return the steps of a unit; ``written`` are the paths that are written before it."""
     found = seen["units"].get(unit.name, {})
     is_new = not written.isdisjoint(unit.restarted_by)
     state = "restarted" if is_new or _is_owed_a_restart(unit, found, seen) else unit.state

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vipu_controller writes to a host: a release of V-IPU, and a service for each controller. Pure.
+"""The resources of the role vipu_controller: a V-IPU release, and a service for each controller. Pure.
 
 A vPOD's dedicated controller is a service of its own, and all that it has carries the vPOD's name.
 """
@@ -122,7 +122,7 @@ def dedicated_service(settings: Settings, vpod: str) -> Service:
 
 
 def vipu_controller_resources(settings: Settings, vpod: str = "") -> list[Resource]:
-    """What the role writes for the controller of a cluster, or the dedicated one of a vPOD, in its order."""
+    """Return the ordered resources of a cluster's controller, or of a vPOD's dedicated one."""
     return [*release_resources(settings), *service_resources(settings, vpod)]
 
 

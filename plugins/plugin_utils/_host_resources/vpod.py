@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vpod writes to a Poplar server besides IPUoF settings: the V-IPU client, the containers' file. Pure."""
+"""The resources of the role vpod besides IPUoF settings: V-IPU client, containers' file. Pure."""
 
 from __future__ import annotations
 

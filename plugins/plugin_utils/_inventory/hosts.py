@@ -131,7 +131,7 @@ def group_name(name: str) -> str:
 
 
 def _controller_variables(declaration: Declaration, controller: Controller) -> dict[str, Any]:
-    """What follows for the host of a V-IPU controller, as options of the role vipu_controller."""
+    """Return the host variables of a V-IPU controller's host."""
     devices = devices_of(declaration)
     partitions = [
         partition.name

@@ -22,7 +22,7 @@ MORE_INTERFACES, ROCE = "poplar_server_more_interfaces", "poplar_server_roce"
 def declared_mismatches(
     servers: Sequence[Server], switches: Mapping[str, Switch], planned: Sequence[Claim]
 ) -> list[str]:
-    """What variables of roles and pods.yml say that cannot both be right, one sentence each.
+    """Return contradictions between variables of roles and pods.yml, one sentence each.
 
     Args:
         servers: the Poplar servers.
@@ -85,12 +85,12 @@ def _declared(server: Server, switch: Switch) -> list[Mismatch]:
     roce = next((found for found in (settings_of(each, server.roce) for each in entries) if found), {})
     nic = nic_end(server.name, server.rnic, server.interfaces, roce)
     in_qos = f"pods.{server.pod}.tor.roce"
-    said = {"tagged": MORE_INTERFACES, "pfc": ROCE, "trust": ROCE, "dscp_map": ROCE}
+    source = {"tagged": MORE_INTERFACES, "pfc": ROCE, "trust": ROCE, "dscp_map": ROCE}
     port = replace(
         declared_port(switch.name, switch.declared, server.ports[0]),
-        said={"vlan": f"pods.{server.pod}.vlans", "pfc": in_qos, "trust": in_qos, "dscp_map": in_qos},
+        source={"vlan": f"pods.{server.pod}.vlans", "pfc": in_qos, "trust": in_qos, "dscp_map": in_qos},
     )
-    return mismatches(replace(nic, said=said), port)
+    return mismatches(replace(nic, source=source), port)
 
 
 def _cables(server: Server, seen: SeenServer, switch: Switch | None, is_repaired: bool) -> list[Cable]:
@@ -147,7 +147,7 @@ def _will_be_up(cable: Cable, repaired: Collection[str]) -> bool:
 
 
 def _claims(
-    host: str, interfaces: Sequence[Options], vlans: Mapping[str, int | None], said: str | None = None
+    host: str, interfaces: Sequence[Options], vlans: Mapping[str, int | None], source: str | None = None
 ) -> Iterator[Claim]:
     for each in interfaces:
         vlan = each.get("vlan_id") or next(
@@ -155,4 +155,4 @@ def _claims(
         )
         for address in each.get("addresses") or ():
             bare = address.partition("/")[0]
-            yield Claim(bare, host, end(f"{host} {each['name']}", bare, said), vlan)
+            yield Claim(bare, host, end(f"{host} {each['name']}", bare, source), vlan)

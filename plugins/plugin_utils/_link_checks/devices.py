@@ -15,7 +15,7 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class SeenServer:
-    """What was read of a server.
+    """A server as it was read.
 
     Attributes:
         interfaces: ``gathered`` of ``rnic_network``.
@@ -72,7 +72,7 @@ class Switch:
     seen: Options | None = None
 
     def declared_port(self, name: str) -> Options:
-        """What is declared of a port; empty for nothing."""
+        """Return the declaration of a port, or an empty one."""
         return next((port for port in self.declared["ports"] if port["name"] == name), {})
 
     def has_on(self, name: str) -> bool:
@@ -97,7 +97,7 @@ def kernel_names(declared: Sequence[Options], gathered: Sequence[Options]) -> di
 
 
 def server_after(server: Server) -> SeenServer | None:
-    """What will be seen of a server once it is as declared; None where it was not looked at."""
+    """Return the predicted look at a converged server; None if it was not looked at."""
     if server.seen is None:
         return None
     names = kernel_names(server.interfaces, server.seen.interfaces)
@@ -112,9 +112,9 @@ def server_after(server: Server) -> SeenServer | None:
             placed["parent"] = names.get(wanted["parent"], wanted["parent"])
         if wanted.get("members"):
             placed["members"] = [names.get(member, member) for member in wanted["members"]]
-        interfaces[name] = {**interfaces.get(name, {}), **_said(wanted), **placed}
+        interfaces[name] = {**interfaces.get(name, {}), **_given(wanted), **placed}
     roce = [
-        {**each, **overlaid(each, {key: value for key, value in _said(wanted).items() if key in NAMES})}
+        {**each, **overlaid(each, {key: value for key, value in _given(wanted).items() if key in NAMES})}
         for each in server.seen.roce
         for wanted in [settings_of(each, [dict(one, name=names.get(one["name"], one["name"])) for one in server.roce])]
     ]
@@ -122,7 +122,7 @@ def server_after(server: Server) -> SeenServer | None:
 
 
 def switch_after(switch: Switch, seen: Options) -> Options:
-    """What ``tor_info`` will return once a switch is as declared, which has returned ``seen`` now."""
+    """Return the predicted result of ``tor_info`` for a converged switch that has returned ``seen`` now."""
     declared, qos = switch.declared, switch.declared.get("qos") or {}
     return {
         **seen,
@@ -145,11 +145,11 @@ def _merged(seen: Sequence[Options], declared: Sequence[Options]) -> list[Option
     """Things with names, the declared over those that are there."""
     things = {each["name"]: each for each in seen}
     for wanted in declared:
-        things[wanted["name"]] = {**things.get(wanted["name"], {}), **_said(wanted)}
+        things[wanted["name"]] = {**things.get(wanted["name"], {}), **_given(wanted)}
     return list(things.values())
 
 
-def _said(options: Options) -> dict[str, Any]:
+def _given(options: Options) -> dict[str, Any]:
     return {key: value for key, value in options.items() if value is not None}
 
 

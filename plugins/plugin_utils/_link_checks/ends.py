@@ -32,7 +32,7 @@ class NicEnd:
         trust: ``dscp`` or ``pcp``.
         pfc: the priorities with PFC.
         dscp_map: DSCP to priority.
-        said: setting to the key path that says it, where one does.
+        source: setting to the key path that says it, where one does.
     """
 
     name: str
@@ -42,7 +42,7 @@ class NicEnd:
     trust: str | None = None
     pfc: frozenset[int] | None = None
     dscp_map: Mapping[int, int] | None = None
-    said: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PortEnd:
         trust: ``dscp`` or ``cos``.
         no_drop: the priorities with PFC.
         classes: DSCP to traffic class, which is the priority that PFC pauses.
-        said: setting to the key path that says it, where one does.
+        source: setting to the key path that says it, where one does.
     """
 
     name: str
@@ -67,7 +67,7 @@ class PortEnd:
     trust: str | None = None
     no_drop: frozenset[int] | None = None
     classes: Mapping[int, int] | None = None
-    said: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str] = field(default_factory=dict)
 
 
 def declared_port(switch: str, options: Options, name: str) -> PortEnd:

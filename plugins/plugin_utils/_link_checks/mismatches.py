@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the two ends of a cable say that cannot both be right, each in one sentence that names both. Pure."""
+"""Mismatches between the two ends of a cable, one sentence each. Pure."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def mismatches(nic: NicEnd, port: PortEnd) -> list[Mismatch]:
     return [*_mtu(nic, port), *_untagged(nic, port), *_tagged(nic, port), *_pfc(nic, port), *_marks(nic, port)]
 
 
-def end(name: str, what: str, said: str | None = None) -> str:
+def end(name: str, what: str, source: str | None = None) -> str:
     """One end of a mismatch: who, what, and which key path says so."""
-    return f"{name} ({what} by {said})" if said else f"{name} ({what})"
+    return f"{name} ({what} by {source})" if source else f"{name} ({what})"
 
 
 def _mtu(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
@@ -48,8 +48,8 @@ def _mtu(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         yield Mismatch(
             "mtu",
             (
-                end(nic.name, f"MTU {nic.mtu}", nic.said.get("mtu")),
-                end(port.name, f"MTU {port.mtu}", port.said.get("mtu")),
+                end(nic.name, f"MTU {nic.mtu}", nic.source.get("mtu")),
+                end(port.name, f"MTU {port.mtu}", port.source.get("mtu")),
             ),
             f"the switch drops longer frames; give the NIC at most {port.mtu}, or the port at least {nic.mtu}",
         )
@@ -60,8 +60,8 @@ def _untagged(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         yield Mismatch(
             "vlan",
             (
-                end(nic.name, f"untagged for VLAN {nic.vlan}", nic.said.get("vlan")),
-                end(port.name, f"untagged in VLAN {port.untagged}", port.said.get("vlan")),
+                end(nic.name, f"untagged for VLAN {nic.vlan}", nic.source.get("vlan")),
+                end(port.name, f"untagged in VLAN {port.untagged}", port.source.get("vlan")),
             ),
             f"its frames go astray; put untagged frames of the port into VLAN {nic.vlan}",
         )
@@ -76,8 +76,8 @@ def _tagged(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         yield Mismatch(
             "tagged",
             (
-                end(nic.name, f"VLAN {vlan} with tag on {name}", nic.said.get("tagged")),
-                end(port.name, f"{carried}{untagged}", port.said.get("vlan")),
+                end(nic.name, f"VLAN {vlan} with tag on {name}", nic.source.get("tagged")),
+                end(port.name, f"{carried}{untagged}", port.source.get("vlan")),
             ),
             f"give the switch VLAN {vlan} and let the port carry it with tag, or remove {name}",
         )
@@ -89,8 +89,8 @@ def _pfc(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
     yield Mismatch(
         "pfc",
         (
-            end(nic.name, _lossless(nic.pfc), nic.said.get("pfc")),
-            end(port.name, _lossless(port.no_drop), port.said.get("pfc")),
+            end(nic.name, _lossless(nic.pfc), nic.source.get("pfc")),
+            end(port.name, _lossless(port.no_drop), port.source.get("pfc")),
         ),
         "PFC is hop by hop; give both the same priorities",
     )
@@ -102,7 +102,7 @@ def _lossless(priorities: Collection[int]) -> str:
 
 
 def _marks(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
-    """What marks a frame as lossless; without lossless priorities that does not matter."""
+    """Compare how both ends mark lossless frames; irrelevant without lossless priorities."""
     if not nic.pfc:
         return
     trust = TRUST_OF_PORT.get(nic.trust or "")
@@ -110,8 +110,8 @@ def _marks(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         yield Mismatch(
             "trust",
             (
-                end(nic.name, f"trusts {nic.trust}", nic.said.get("trust")),
-                end(port.name, f"trusts {port.trust}", port.said.get("trust")),
+                end(nic.name, f"trusts {nic.trust}", nic.source.get("trust")),
+                end(port.name, f"trusts {port.trust}", port.source.get("trust")),
             ),
             "they sort the same frames differently; let both trust dscp",
         )
@@ -128,8 +128,8 @@ def _marks(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         yield Mismatch(
             "dscp_map",
             (
-                end(nic.name, f"DSCP {numbers} is priority {priority}", nic.said.get("dscp_map")),
-                end(port.name, f"DSCP {numbers} is traffic class {traffic_class}", port.said.get("dscp_map")),
+                end(nic.name, f"DSCP {numbers} is priority {priority}", nic.source.get("dscp_map")),
+                end(port.name, f"DSCP {numbers} is traffic class {traffic_class}", port.source.get("dscp_map")),
             ),
             f"map DSCP {numbers} to the same number at both ends",
         )

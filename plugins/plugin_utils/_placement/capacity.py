@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is free in the clusters, and whether so many IPUs fit; if not, what would make room for them. Pure."""
+"""Free capacity of clusters; whether so many IPUs fit, and if not, what would make room. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WAYS, LOOKED_AT = 3, 32
 
 
 def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, cluster: str = "") -> Answer:
-    """What is free. A vPOD that is declared and not there yet counts as if it were; one that is for jobs is there.
+    """Return the free capacity. Declared vPODs without an allocation count, and so do those for jobs.
 
     Args:
         declaration: the checked pods.yml.
@@ -46,7 +46,7 @@ def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, 
         vPODs find no place, one sentence each; then none that is not there counts.
         ``asked``: the number of IPUs. ``fits``: cluster to the IPU-Machines where so many would lie, None for nowhere.
         ``ways``: cluster to how to make room there, the least disruptive first: ``block``, ``in_the_way`` (names),
-        ``told`` (a sentence on them) and ``moves``, by name where each could move; empty where one has to go.
+        ``sentence`` (a sentence on them) and ``moves``, by name where each could move; empty where one has to go.
 
     Raises:
         DeclarationError: there is no such size or cluster, or a controller was not read.
@@ -132,7 +132,7 @@ def _ways(declaration: Declaration, space: ClusterSpace, ipus: int) -> list[Answ
         way = {
             "block": list(obstacle.block),
             "in_the_way": [holder.name for holder in obstacle.holders],
-            "told": str(obstacle),
+            "sentence": str(obstacle),
             "moves": moves,
         }
         ways.append((len(moves) < len(obstacle.holders), way))
@@ -140,7 +140,7 @@ def _ways(declaration: Declaration, space: ClusterSpace, ipus: int) -> list[Answ
 
 
 def _removable(space: ClusterSpace, ipus: int) -> Iterator[Obstacle]:
-    """What could be taken out of the way: everything but IPU-Machines that are excluded."""
+    """Return the removable obstacles: all but excluded IPU-Machines."""
     return (each for each in obstacles(space, ipus // IPUS_PER_MACHINE) if not any(h.is_excluded for h in each.holders))
 
 

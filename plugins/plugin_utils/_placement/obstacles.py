@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the way of a block, the least disruption first. Pure."""
+"""The obstacles of a block, the least disruptive first. Pure."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from .racks import misplaced, pods_of_servers, racks_needed
 Placement = dict[str, list[str]]
 
 
-def place(declaration: Declaration, allocations: Allocations, told: Collection[str] = ()) -> Placement:
+def place(declaration: Declaration, allocations: Allocations, allowed: Collection[str] = ()) -> Placement:
     """The IPU-Machines that each declared vPOD is to have.
 
     A vPOD stays where its allocation is, unless its controller is managed and what is declared of it asks for another
@@ -40,15 +40,15 @@ def place(declaration: Declaration, allocations: Allocations, told: Collection[s
         declaration: what is wanted.
         allocations: what the controllers say now. Allocations that are not declared here are somebody else's and are
             kept clear of.
-        told: the vPODs that may be interrupted.
+        allowed: the vPODs that may be interrupted.
 
     Raises:
         DeclarationError: a vPOD finds no free block, or is pinned to what somebody else has.
     """
     try:
-        return _placement(declaration, allocations, told, makes_room=False)
+        return _placement(declaration, allocations, allowed, makes_room=False)
     except DeclarationError:
-        return _placement(declaration, allocations, told, makes_room=True)
+        return _placement(declaration, allocations, allowed, makes_room=True)
 
 
 def unknown_places(declaration: Declaration, allocations: Allocations) -> list[str]:
@@ -83,7 +83,7 @@ class _Wish:
 
     ``now`` is its allocation, ``own`` what it has in its cluster and is not excluded, and ``has_dead`` whether
     something is. What an allocation on a controller that is not managed has, or one with agents that pods.yml does not
-    know, is in nobody's power here (``is_fixed``). ``is_told`` says whether it may be interrupted.
+    know, is in nobody's power here (``is_fixed``). ``is_allowed`` says whether it may be interrupted.
     """
 
     vpod: Vpod
@@ -92,7 +92,7 @@ class _Wish:
     racks: tuple[str, ...]
     is_fixed: bool
     has_dead: bool
-    is_told: bool
+    is_allowed: bool
 
     @property
     def size(self) -> int:
@@ -104,7 +104,7 @@ class _Wish:
         """Whether it is to keep exactly what it has."""
         if self.is_fixed:
             return True
-        if self.may_be_stranded and not self.is_told:
+        if self.may_be_stranded and not self.is_allowed:
             return True
         if self.vpod.ipu_machines:
             return sorted(self.vpod.ipu_machines) == sorted(self.now)
@@ -117,16 +117,16 @@ class _Wish:
 
     @property
     def urgency(self) -> tuple[int, int, bool]:
-        """What chooses first: who has the least choice, then the largest, then who is there already."""
+        """Return the sort key: least choice first, then the largest, then existing ones."""
         choices = [bool(self.vpod.ipu_machines), self.size < len(self.own), bool(self.racks), True]
         return choices.index(True), -self.size, not self.own
 
 
 def _placement(
-    declaration: Declaration, allocations: Allocations, told: Collection[str], makes_room: bool
+    declaration: Declaration, allocations: Allocations, allowed: Collection[str], makes_room: bool
 ) -> Placement:
     spaces = spaces_of(declaration, allocations)
-    wishes = _wishes(declaration, allocations, told, spaces)
+    wishes = _wishes(declaration, allocations, allowed, spaces)
     if makes_room:
         _make_room(declaration, allocations, spaces, wishes)
     problems: list[Problem] = []
@@ -141,7 +141,7 @@ def _placement(
 
 
 def _wishes(
-    declaration: Declaration, allocations: Allocations, told: Collection[str], spaces: Mapping[str, ClusterSpace]
+    declaration: Declaration, allocations: Allocations, allowed: Collection[str], spaces: Mapping[str, ClusterSpace]
 ) -> list[_Wish]:
     pods = pods_of_servers(declaration)
     known = {machine for space in spaces.values() for machine in space.machines}
@@ -158,7 +158,7 @@ def _wishes(
                 racks=tuple(racks_needed(declaration.clusters[vpod.cluster], vpod, pods)),
                 is_fixed=bool(now) and not (managed[controller.name] and known.issuperset(now)),
                 has_dead=any(holder.is_excluded for name in now for holder in [space.holder_of(name)] if holder),
-                is_told=vpod.name in told,
+                is_allowed=vpod.name in allowed,
             )
         )
     return wishes
@@ -215,7 +215,7 @@ def _in_the_way_of_pins(space: ClusterSpace, wish: _Wish) -> dict[str, Holder]:
 def _problems(
     declaration: Declaration, space: ClusterSpace, wish: _Wish, machines: Sequence[str] | None
 ) -> Iterator[Problem]:
-    """What is wrong with the place of a vPOD, or why it has none."""
+    """Return the problem of a vPOD's place, or why it has none."""
     path = _where(wish.vpod)
     if machines is not None:
         is_known = len(space.here(machines)) == len(machines)

@@ -43,7 +43,7 @@ def racks_needed(cluster: Cluster, vpod: Vpod, pods: Mapping[str, str]) -> list[
 
 
 def rack_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is declared of servers that would not reach their IPU-Machines, wherever the vPOD lay."""
+    """Return declared servers that could not reach their IPU-Machines in any place."""
     pods = pods_of_servers(declaration)
     machines = {name: pod.name for pod in declaration.pods.values() for name in ipu_machines_of(pod)}
     ilds = {name: dict(zip(cluster.pods, count())) for name, cluster in declaration.clusters.items()}

@@ -23,14 +23,14 @@ def page_of(document: Mapping[str, Any], rack: Mapping[str, Any]) -> str:
         document: a plan document; ``findings`` in it (device, finding, remedy) are shown too.
         rack: what :func:`rack.rack_of` returns.
     """
-    felt = [step for step in document["steps"] if step["risk"] != NO_RISK]
+    risky = [step for step in document["steps"] if step["risk"] != NO_RISK]
     not_ours = [{**thing, "what": f"{thing['kind']} {thing['name']}"} for thing in document.get("not_ours", ())]
     return render(
         "page.html",
         document=document,
         wording=wording,
         racks=_racks(document, rack),
-        felt=sorted(felt, key=lambda step: -wording.RISKS.index(step["risk"])),
+        worst=sorted(risky, key=lambda step: -wording.RISKS.index(step["risk"])),
         not_ours=not_ours,
         style=render("page.css"),
         script=render("page.js"),

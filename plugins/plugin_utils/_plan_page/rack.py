@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the racks, as plain data for pictures: machines, servers, switches with their ports, vPODs. Pure."""
+"""Racks as plain data for pictures: machines, servers, switches with ports, vPODs. Pure."""
 
 from __future__ import annotations
 

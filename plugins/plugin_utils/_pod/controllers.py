@@ -21,24 +21,24 @@ METRICS_PORT = 2113
 CONTROL_NODE = "localhost"
 
 
-def controller_ports(vlan: int | None, said: Mapping[str, int]) -> ControllerPorts | None:
+def controller_ports(vlan: int | None, declared: Mapping[str, int]) -> ControllerPorts | None:
     """The ports of a dedicated controller: as said, the others by the vPOD's VLAN, which no other vPOD has.
 
     Args:
         vlan: the vPOD's VLAN.
-        said: ``user``, ``admin`` and ``metrics``, as far as they are declared.
+        declared: ``user``, ``admin`` and ``metrics``, as far as they are declared.
 
     Returns:
         The ports; None where some are neither declared nor follow from a VLAN.
     """
     first = None if vlan is None else FIRST_PORT + PORTS_OF_ONE * vlan
     derived = {} if first is None else {"user": first, "admin": first + 1, "metrics": first + 2}
-    ports = {**derived, **said}
+    ports = {**derived, **declared}
     return ControllerPorts(**ports) if len(ports) == 3 else None
 
 
 def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong with the controllers of one host: several of clusters, or a port that two of them have."""
+    """Return the problems of one host's controllers: several of clusters, or a shared port."""
     hosts: dict[str, str] = {}
     ports: dict[tuple[str, int], str] = {}
     for name, controller in declaration.controllers.items():
@@ -79,16 +79,16 @@ def _of_vpod(declaration: Declaration, vpod: Vpod, ports: dict[tuple[str, int], 
             yield here, f"{port} on {controller.host_name} is also {there}; declare another"
 
 
-def keepers(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
+def lock_hosts(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
     """Host to the pods whose lock it keeps, for those that a run on ``hosts`` may change.
 
-    A pod's keeper is the host of its managed controller, else the control node.
+    A pod's lock host is the host of its managed controller, else the control node.
     """
     changed = _changed_pods(declaration, hosts)
     result: dict[str, list[str]] = {}
     for pod in declaration.pods:
         if pod in changed:
-            result.setdefault(_keeper(declaration, pod), []).append(pod)
+            result.setdefault(_lock_host(declaration, pod), []).append(pod)
     return result
 
 
@@ -109,7 +109,7 @@ def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
     return pods | of_controllers
 
 
-def _keeper(declaration: Declaration, pod: str) -> str:
+def _lock_host(declaration: Declaration, pod: str) -> str:
     for cluster in declaration.clusters.values():
         controller = declaration.controllers[cluster.controller]
         if pod in cluster.pods and manages_controller(declaration, controller):

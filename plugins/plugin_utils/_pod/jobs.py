@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Slurm's prolog makes on a V-IPU controller for a job: nobody declares it, and it goes with its job. Pure."""
+"""V-IPU entities that Slurm's prolog makes for a job: undeclared, and removed with the job. Pure."""
 
 from __future__ import annotations
 

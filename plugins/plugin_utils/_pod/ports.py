@@ -23,38 +23,38 @@ class Place:
     Attributes:
         name: in full, for example ``Ethernet9/1``.
         role: what it is for; None where neither the port map nor the owner says so.
-        said: what the owner says of it by name; empty where nothing is said.
+        declared: what the owner says of it by name; empty where nothing is said.
         device: whose RNIC is cabled to it, if any.
         rnic: which of the device's RNIC ports, 1 or 2; 0 without a device.
     """
 
     name: str
     role: str | None
-    said: SwitchPort | None
+    declared: SwitchPort | None
     device: Device | None = None
     rnic: int = 0
 
 
 def places_of(pod: Pod) -> dict[str, Place]:
     """Every front panel port of the pod's ToR by name, and what the owner declares beside them."""
-    said = {port.port: port for port in pod.tor.ports}
+    declared = {port.port: port for port in pod.tor.ports}
     cabled = {
         port: (device, number) for device in devices_of_pod(pod) for number, port in enumerate(ports_of(device), 1)
     }
     places = {}
-    for name in dict.fromkeys([*FRONT_PANEL, *cabled, *said]):
+    for name in dict.fromkeys([*FRONT_PANEL, *cabled, *declared]):
         if name in cabled:
             device, number = cabled[name]
-            places[name] = Place(name, ROLE_OF_KIND[device.kind], said.get(name), device, number)
+            places[name] = Place(name, ROLE_OF_KIND[device.kind], declared.get(name), device, number)
         else:
-            places[name] = Place(name, _role(name, said.get(name)), said.get(name))
+            places[name] = Place(name, _role(name, declared.get(name)), declared.get(name))
     return places
 
 
-def _role(name: str, said: SwitchPort | None) -> str | None:
-    if said and said.role:
-        return said.role
+def _role(name: str, declared: SwitchPort | None) -> str | None:
+    if declared and declared.role:
+        return declared.role
     if name in UPLINKS:
         return UPLINK
     # What the owner names is in use.
-    return None if said else SPARE
+    return None if declared else SPARE

@@ -27,7 +27,7 @@ class Vlan:
 
 @dataclass(frozen=True)
 class SwitchPort:
-    """What the owner says of one port.
+    """The declaration of one port.
 
     Attributes:
         name: as pods.yml spells it.

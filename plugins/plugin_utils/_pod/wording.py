@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What sentences about a declaration have in common. Pure."""
+"""Wording of sentences about a declaration. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is free, in the terminal: each rack as a row of letters, and what fits or stands in the way. Pure."""
+"""Free capacity as text: each rack as a row of letters, and what fits or is in the way. Pure."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _fits(answer: Answer, cluster: str) -> Iterator[str]:
     yield from wrapped(f"{asked}: no, {cluster} has no free aligned block of that size", "", "  ")
     ways: list[Answer] = answer["ways"][cluster]
     for way in ways:
-        yield from wrapped(f"{way['told']}; {_way(way)}", "  ", "    ")
+        yield from wrapped(f"{way['sentence']}; {_way(way)}", "  ", "    ")
     if not ways:
         yield from wrapped("nothing that could be moved or removed would make room", "  ", "    ")
 

@@ -85,7 +85,7 @@ class Tenants:
 
 
 def _service_of(vpod: Vpod) -> str:
-    """What the role vipu_controller calls the service of the controller on which a vPOD has its partitions."""
+    """Return the service of the controller on which a vPOD has its partitions."""
     return f"vipu-server-{vpod.name}.service" if vpod.is_dedicated else "vipu-server.service"
 
 

@@ -74,7 +74,7 @@ def _in_order(declaration: Declaration, steps: Sequence[Document]) -> list[Docum
 
 
 def fingerprint_of(steps: Sequence[Mapping[str, Any]]) -> str:
-    """What was observed of everything that the steps touch, and what they make of it, as one short text."""
+    """Return a fingerprint of what was observed of the touched things, and of the steps."""
     touched = [{key: step[key] for key in STEP_KEYS if key not in ("number", "affected")} for step in steps]
     canonical = json.dumps(touched, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()

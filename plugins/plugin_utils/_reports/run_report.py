@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run says of itself: a line for each stage and device that does something, and one at the end. Pure."""
+"""The report of a run: a line for each stage and device with steps, and one at the end. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Done = Collection[tuple[str, str]]
 
 
 def stage_lines(stages: Stages, stage: str, host: str) -> list[str]:
-    """What was done on a device in a stage."""
+    """Return the lines on a device in a stage."""
     steps = stages.get(stage, {}).get(host, ())
     return [line_of(host, steps)] if steps else []
 
@@ -47,9 +47,9 @@ def with_done(stages: Stages, before: Stages, done: Done) -> dict[str, dict[str,
 
 
 def report_lines(
-    document: Mapping[str, Any], reading: Mapping[str, Any], done: Done, seconds: int, is_foretold: bool
+    document: Mapping[str, Any], reading: Mapping[str, Any], done: Done, seconds: int, is_predicted: bool
 ) -> list[str]:
-    """The end of a run; one that only foretells shows the plan.
+    """The end of a run; one that only predicts shows the plan.
 
     Args:
         document: the plan.
@@ -57,14 +57,14 @@ def report_lines(
             sentences, ``verified`` for whether that was part of the run, and ``stages``.
         done: what has been carried out.
         seconds: how long the run has taken.
-        is_foretold: whether nothing was to be changed.
+        is_predicted: whether nothing was to be changed.
     """
     looked = f"{counted(len(reading['looked_at']), 'device')} looked at in {seconds} s"
     asides = [*reading["notes"], *reading["left_out"], *(f"degraded: {sentence}" for sentence in reading["degraded"])]
     planned = [step for devices in reading["stages"].values() for steps in devices.values() for step in steps]
     if not planned:
         return [*asides, f"nothing changed; {looked}"]
-    if is_foretold:
+    if is_predicted:
         return [*table_of(document), *asides, f"nothing was changed; {looked}"]
     carried_out = done_steps(reading["stages"], done)
     count = f"{counted(len(carried_out), 'step')} on {counted(len({step['device'] for step in carried_out}), 'device')}"

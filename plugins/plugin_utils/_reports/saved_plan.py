@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has moved between a saved plan and the plan of now, in anything that either touches. Pure."""
+"""Differences between a saved plan and a new one, in things that either touches. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def _differences(step: Step, now: Step | None) -> list[str]:
     if step["observed"] != now["observed"]:
         return [f"{_thing(step)}: {_fields(step['observed'], now['observed'])}"]
     if any(step[key] != now[key] for key in ("action", "from", "to", "reason", "risk")):
-        return [f"{_thing(step)}: the plan says {_said(step)}, and now it would be {_said(now)}; pods.yml has changed"]
+        return [
+            f"{_thing(step)}: the plan says {_summary(step)}, and now it would be {_summary(now)}; pods.yml has changed"
+        ]
     return []
 
 
@@ -56,7 +58,7 @@ def _thing(step: Step) -> str:
     return f"{step['device']}: {step['kind']} {step['name']}"
 
 
-def _said(step: Step) -> str:
+def _summary(step: Step) -> str:
     return f"{step['action']} to {step['to']} ({step['reason']})"
 
 

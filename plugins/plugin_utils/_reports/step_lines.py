@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run does to a device, in one line: ``vlan 101 vpod-alice added; Ethernet9/1 access 1 -> 101``. Pure."""
+"""The steps on a device as one line: ``vlan 101 vpod-alice added; Ethernet9/1 access 1 -> 101``. Pure."""
 
 from __future__ import annotations
 

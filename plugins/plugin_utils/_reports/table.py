@@ -44,10 +44,12 @@ def _step(step: Step) -> list[str]:
     affected = ", ".join(step["affected"]["vpods"])
     why = _short(step["reason"], REASON) + (f" (affects {affected})" if affected else "")
     # What the reason has said needs no second time; a thing that is made has its fields in the saved plan.
-    untold = [each for each in differences_of(step) if step["from"] is not None and each.field not in step["reason"]]
+    unmentioned = [
+        each for each in differences_of(step) if step["from"] is not None and each.field not in step["reason"]
+    ]
     return [
         *wrapped(head + risk, "", INDENT),
-        *(line for text in map(_difference, untold) for line in wrapped(text, INDENT, INDENT + "  ")),
+        *(line for text in map(_difference, unmentioned) for line in wrapped(text, INDENT, INDENT + "  ")),
         *(wrapped(why, INDENT, INDENT) if why else []),
     ]
 

@@ -99,7 +99,7 @@ def affected_text(step: Mapping[str, Any]) -> str:
 
 
 def differences_of(step: Mapping[str, Any]) -> list[Difference]:
-    """What a step changes, one entry a field; a thing that comes or goes has all its fields on one side."""
+    """Return the changes of a step by field; a created or removed thing has its fields on one side."""
     before, after = step.get("from") or {}, step.get("to") or {}
     return [
         _difference(field, before.get(field), after.get(field))

@@ -63,19 +63,19 @@ def constraints_of(blocks: NodeBlocks, nodes: int) -> dict[int, str]:
     }
 
 
-def are_other(said: str, wanted: Sequence[str]) -> bool:
+def are_other(listed: str, wanted: Sequence[str]) -> bool:
     """Whether the features that a node's line says are of other blocks than it is in."""
-    return sorted(name for name in _listed(said) if name.startswith(FEATURE)) != sorted(wanted)
+    return sorted(name for name in _listed(listed) if name.startswith(FEATURE)) != sorted(wanted)
 
 
-def with_ours(said: str, wanted: Sequence[str]) -> str:
+def with_ours(listed: str, wanted: Sequence[str]) -> str:
     """The features that a node's line has to say: the site's own, and the right ones of ours."""
-    return ",".join([*(name for name in _listed(said) if not name.startswith(FEATURE)), *wanted])
+    return ",".join([*(name for name in _listed(listed) if not name.startswith(FEATURE)), *wanted])
 
 
 def _name(count: int, number: int) -> str:
     return f"{FEATURE}{count}_{number}"
 
 
-def _listed(said: str) -> list[str]:
-    return [name for name in said.split(",") if name]
+def _listed(listed: str) -> list[str]:
+    return [name for name in listed.split(",") if name]

@@ -40,7 +40,7 @@ def counts_of(settings: Mapping[str, Any]) -> dict[str, dict[int, int]]:
 
 
 def gres_of(counts: Mapping[int, int]) -> str:
-    """What a node's line in slurm.conf says of its partitions."""
+    """Return the Gres of a node's line in slurm.conf."""
     return ",".join(f"{NAME}:{ipus}:{count}" for ipus, count in sorted(counts.items()))
 
 
@@ -49,7 +49,7 @@ def gres_conf(counts: Mapping[str, Mapping[int, int]]) -> str:
     return render("slurm_gres.conf", header=HEADER, name=NAME, counts=counts)
 
 
-def lacks(said: str, wanted: Mapping[int, int]) -> bool:
+def lacks(listed: str, wanted: Mapping[int, int]) -> bool:
     """Whether a node's Gres says something else of the partitions than it has to."""
-    ours = [part for part in said.split(",") if part.partition(":")[0] == NAME]
+    ours = [part for part in listed.split(",") if part.partition(":")[0] == NAME]
     return sorted(ours) != sorted(gres_of(wanted).split(",") if wanted else [])

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What slurm.conf includes: our hooks and counters, with what the site has said of the same settings before. Pure."""
+"""The included slurm.conf: our hooks and counters, merged with the site's own lists. Pure."""
 
 from __future__ import annotations
 

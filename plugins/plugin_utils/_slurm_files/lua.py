@@ -72,8 +72,8 @@ def _of_way(settings: Settings) -> dict[str, Any]:
 def _ipus_of_each_node(settings: Settings) -> int:
     counts = {len(machines) for machines in settings.mapping.values()}
     if len(counts) != 1:
-        told = ", ".join(f"{node} {len(machines)}" for node, machines in settings.mapping.items())
-        raise Refused(f"slurm_mapping: nodes have different numbers of IPU-Machines ({told}); give each as many")
+        numbers = ", ".join(f"{node} {len(machines)}" for node, machines in settings.mapping.items())
+        raise Refused(f"slurm_mapping: nodes have different numbers of IPU-Machines ({numbers}); give each as many")
     return counts.pop() * IPUS_PER_MACHINE
 
 

@@ -41,7 +41,7 @@ PLUGIN_OPTIONS = {
 
 
 def slurm_plan(declared: Any, choice: Mapping[str, Any], controllers: Mapping[str, str], found: Any) -> Plan:
-    """What the hosts of a Slurm cluster get.
+    """The files of a Slurm cluster's hosts.
 
     Args:
         declared: the pods.yml.
@@ -135,7 +135,7 @@ def _site_refusals(
     features: Mapping[str, Sequence[str]],
     paths: Paths,
 ) -> list[str]:
-    """What of a site's own cluster is in the way, with the text that would be right."""
+    """Return conflicts with a site's own cluster, with the correct text."""
     if not site.slurm_conf:
         return []
     refusals = []
@@ -159,7 +159,7 @@ def _site_refusals(
 
 
 def _host_refusals(site: Site, nodes: Mapping[str, str], choice: Mapping[str, Any], paths: Paths) -> list[str]:
-    """What is to be done about nodes that are not the vPOD's: their jobs start our programs, too."""
+    """Return the conflicts on nodes outside the vPOD, whose jobs start our programs, too."""
     refusals = []
     unknown = [node for node in site.nodes if node not in choice["hosts"]]
     if unknown:
@@ -179,9 +179,9 @@ def _host_refusals(site: Site, nodes: Mapping[str, str], choice: Mapping[str, An
 def _feature_refusals(site: Site, features: Mapping[str, Sequence[str]], paths: Paths) -> list[str]:
     """Which lines of nodes, also of those without IPUs, say something else of the blocks than is so."""
     refusals = []
-    for node, said in site.features.items():
+    for node, listed in site.features.items():
         wanted = features.get(node, [])
-        if are_other(said, wanted):
-            right = f"has to say Feature={with_ours(said, wanted)}" if wanted else f"must have no Feature {FEATURE}…"
+        if are_other(listed, wanted):
+            right = f"has to say Feature={with_ours(listed, wanted)}" if wanted else f"must have no Feature {FEATURE}…"
             refusals.append(f"{paths.slurm_conf}: the line of NodeName={node} {right}; change it there")
     return refusals

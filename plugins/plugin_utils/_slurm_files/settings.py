@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Slurm is told about the IPUs of a vPOD: from pods.yml and what the owner chose. Pure."""
+"""The Slurm settings of a vPOD, from pods.yml and the role's variables. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run makes of each vPOD as a whole: from the allocations that there are to the declared ones. Pure."""
+"""The change of each vPOD as a whole, from its present allocation to the declared one. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REBUILDING = (GROW, SHRINK, MOVE, REPLACE)
 
 @dataclass(frozen=True)
 class VpodChange:
-    """What becomes of one vPOD.
+    """The change of one vPOD.
 
     Args:
         vpod: its name.
@@ -56,7 +56,7 @@ class VpodChange:
 
 
 def vpod_changes(declaration: Declaration, allocations: Allocations, placement: Placement) -> dict[str, VpodChange]:
-    """What becomes of each vPOD, by name; those that are to go come first.
+    """Return the change of each vPOD by name; removals come first.
 
     Args:
         declaration: what is wanted.

@@ -31,7 +31,7 @@ SOME_SERVERS = "its Poplar servers"
 
 @dataclass(frozen=True)
 class Interruption:
-    """What a run would do to somebody's running work.
+    """The impact of a run on running work.
 
     Args:
         vpod: whose.
@@ -107,23 +107,23 @@ def strays(
 
 
 def refusals(
-    felt: Sequence[Interruption], uses: Mapping[str, Sequence[str] | None], told: Collection[str]
+    impact: Sequence[Interruption], uses: Mapping[str, Sequence[str] | None], allowed: Collection[str]
 ) -> list[str]:
     """Why the run does not go on, one sentence for each vPOD whose work would end and may not, or is a job's to end.
 
     Args:
-        felt: what somebody may feel.
+        impact: what somebody may feel.
         uses: Poplar server to what runs on it, in words; None, or missing, where nobody can tell.
-        told: the vPODs that may be interrupted.
+        allowed: the vPODs that may be interrupted.
     """
     asked = [
         f"{'; '.join(one.why)}; that would end what runs there: {', '.join(work)}; end it first, or say with -e "
         f'\'{{"vpods_interrupt": ["{one.vpod}"]}}\' that it may'
-        for one in felt
+        for one in impact
         for work in [list(_work(one, uses))]
-        if work and one.vpod not in told and not one.jobs
+        if work and one.vpod not in allowed and not one.jobs
     ]
-    return [*asked, *(_left_to_slurm(one) for one in felt if one.jobs)]
+    return [*asked, *(_left_to_slurm(one) for one in impact if one.jobs)]
 
 
 def _left_to_slurm(one: Interruption) -> str:

@@ -45,7 +45,7 @@ def of_devices(declaration: Declaration, switches: Mapping[str, Options], device
 def of_vpods(
     desired: Desired, declaration: Declaration, changes: Mapping[str, VpodChange], strays: Collection[str]
 ) -> Desired:
-    """What :func:`desired.desired` wants, as far as it is about the vPODs of these changes.
+    """Return the part of :func:`desired.desired` that concerns the vPODs of these changes.
 
     ``strays`` are Poplar servers and IPU-Machines that were theirs and are nobody's now.
     """
@@ -62,7 +62,9 @@ def of_vpods(
             for vlan in desired["tor_switches"][switch]["vlans"]
             if vlan.get("state") == ABSENT and vlan["name"] in gone
         ]
-        options["wakers"] = {name: waker for name, waker in options["wakers"].items() if name in servers}
+        options["arp_probes"] = {
+            name: arp_probe for name, arp_probe in options["arp_probes"].items() if name in servers
+        }
     return {
         **desired,
         "tor_switches": switches,

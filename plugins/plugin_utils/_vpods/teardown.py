@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run takes away before it builds anything up: vPODs that are to go, and what others leave behind. Pure.
+"""The teardown of a run: vPODs that are removed, and what others leave behind. Pure.
 
 It is the desired state without these vPODs, applied to their devices in the reverse of the order in which they came
 up: IPUoF, partitions, users, NICs, switch ports, and the allocation last.
@@ -34,7 +34,7 @@ def teardown(
     held: Held,
     seen: Mapping[str, Mapping[str, Any]],
 ) -> Desired:
-    """What the devices concerned, and only they, should be before the vPODs come up.
+    """Return the desired state of the affected devices after the teardown.
 
     Args:
         declaration: what is wanted.
@@ -61,8 +61,8 @@ def teardown(
             for vlan in rest["tor_switches"][switch]["vlans"]
             if vlan.get("state") == ABSENT and vlan["name"] in names
         ]
-        # Nobody can wake a machine in the VLAN in which it rests, so it may be silent there.
-        options["wakers"] = {}
+        # No server can send ARP probes in the quarantine VLAN, so its machines may be silent.
+        options["arp_probes"] = {}
         ports = {port["name"] for port in options["ports"]}
         options["cables"] = [cable for cable in options["cables"] if cable["port"] in ports]
     return {
@@ -106,7 +106,7 @@ def reshaped(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[str
 
 
 def dedicated_of(held: Mapping[str, Mapping[str, Any]], vpod: str) -> Mapping[str, Mapping[str, Any]]:
-    """What the dedicated controller of a vPOD holds; nothing where that is not known, or where it has none."""
+    """Return the entities of a vPOD's dedicated controller; empty if unknown or if it has none."""
     return (held.get("dedicated") or {}).get(vpod) or {}
 
 
@@ -162,7 +162,7 @@ def _entities(
     wanted: Desired,
     held: Mapping[str, Mapping[str, Any]],
 ) -> Entities:
-    """What goes on one controller: the allocations, everything in them, and their users that pods.yml names.
+    """Return the removals on one controller: allocations, their entities, and their declared users.
 
     Users without an allocation are those of vPODs that are for jobs, and go with them.
     """

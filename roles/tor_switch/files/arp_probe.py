@@ -1,9 +1,9 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask hosts on one network for their MAC address, so that the switch learns it: arp_probe.py INTERFACE ADDRESS...
+"""Send ARP probes, so that the switch learns the MAC addresses of idle hosts: arp_probe.py INTERFACE ADDRESS...
 
-The question is an ARP probe, from the address 0.0.0.0: it needs no address of its own and changes no ARP table. It is
-repeated once a second for whoever has not answered, five times at most; silence is no error. Needs root.
+An ARP probe comes from the address 0.0.0.0: it needs no address of its own and changes no ARP table. It is repeated
+once a second until the host answers, five times at most; silence is no error. Needs root.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SECONDS_PER_ROUND = 1.0
 
 
 def probe(mac: bytes, address: str) -> bytes:
-    """The frame that asks everybody who has an address."""
+    """Return the broadcast frame that asks for the owner of an address."""
     asked = ETHERNET_AND_IPV4 + REQUEST + mac + bytes(4) + bytes(6) + socket.inet_aton(address)
     return BROADCAST + mac + ETHERTYPE_ARP.to_bytes(2, "big") + asked
 
 
 def answered_by(frame: bytes) -> str:
-    """The address whose owner sent this frame; empty if it is no answer."""
+    """Return the address whose owner sent this frame; empty if it is no answer."""
     arp = frame[14:42]
     if len(arp) < 28 or arp[:6] != ETHERNET_AND_IPV4 or arp[6:8] != REPLY:
         return ""
@@ -37,7 +37,7 @@ def answered_by(frame: bytes) -> str:
 
 
 def silent(interface: str, addresses: list[str]) -> list[str]:
-    """Ask, and return the addresses that did not answer.
+    """Send probes and return the addresses that did not answer.
 
     Raises:
         OSError: the interface is not there or down, or this process may not send frames.
@@ -56,7 +56,7 @@ def silent(interface: str, addresses: list[str]) -> list[str]:
 
 
 def main(interface: str, *addresses: str) -> int:
-    """Say who was silent; 1 if nobody could be asked."""
+    """Print the silent addresses; return 1 if no probe could be sent."""
     try:
         if Path(f"/sys/class/net/{interface}/operstate").read_text(encoding="ascii").strip() == "down":
             raise OSError("its link is down")

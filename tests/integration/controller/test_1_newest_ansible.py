@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.integration.controller.conftest import INVENTORY
-from tests.support.playbook_run import did_what_was_foretold
+from tests.support.playbook_run import did_what_was_predicted
 from tests.support.simulated_pod import NEWEST_ANSIBLE
 
 
@@ -41,7 +41,7 @@ def test_site_on_the_newest_ansible_with_the_controller_on_a_poplar_server(newes
     run = newest.playbook("site", inventory=on_a_server)
     assert (run.code, run.messages) == (0, "")
     # ansible-core 2.21 censors each loop whose no_log is a template, whatever that comes to.
-    did_what_was_foretold(check, run)
+    did_what_was_predicted(check, run)
     assert {"pod001-tor", "pod001-poplar1", "pod001-poplar2"} <= {
         host for host, changed in run.changed.items() if changed
     }

@@ -67,7 +67,9 @@ def test_a_confirmed_restore_brings_the_old_state_back(fresh_pod: Any) -> None:
 
     restored = fresh_pod.playbook("restore", *options, "-e", "vipu_controller_restore_confirmed=true")
     assert (restored.code, restored.messages) == (0, "")
-    (said,) = [result["msg"] for _, task, result in restored.tasks if task.endswith("Show it")]
+    (said,) = [
+        result["msg"] for _, task, result in restored.tasks if task.endswith("Show what the restore would change")
+    ]
     assert "partitions serve: only in the backup; would come back" in said
     assert "partitions tenants: only on the controller; would be forgotten" in said
     assert any(

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A POD64 from nothing: what plan.yml and check mode foretell is what apply.yml does."""
+"""A POD64 from nothing: what plan.yml and check mode predict is what apply.yml does."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def test_the_plan_is_carried_out_exactly(real: Any, plan: dict[str, Any]) -> Non
     assert real.told[-1].startswith(f"{len(plan['steps'])} steps on 6 devices done and verified; ")
 
 
-def test_check_mode_foretells_what_changes_on_which_host(first: dict[str, Any], real: Any) -> None:
-    assert first["check"].foretold == real.done
+def test_check_mode_predicts_what_changes_on_which_host(first: dict[str, Any], real: Any) -> None:
+    assert first["check"].predicted == real.done
 
 
-def test_the_plan_foretells_the_plan_of_every_module(real: Any, plan: dict[str, Any]) -> None:
+def test_the_plan_predicts_the_plan_of_every_module(real: Any, plan: dict[str, Any]) -> None:
     plans = [(host, result["plan"]) for host, _task, result in real.tasks if "plan" in result]
     assert len(plans) == 1 + 4 + 4 + 2 + 4
     planned = [words(step["device"], step) for step in plan["steps"]]
@@ -70,7 +70,7 @@ def words(device: str, step: dict[str, Any]) -> tuple[str, ...]:
     return (device, *(step[key] for key in ("action", "name", "reason", "risk")))
 
 
-def test_the_plan_foretells_the_state_after(real: Any, plan: dict[str, Any]) -> None:
+def test_the_plan_predicts_the_state_after(real: Any, plan: dict[str, Any]) -> None:
     after = {
         (host, "roce" if result["action"] == "ipu.pod.rnic_roce" else kind, name): fields
         for host, _task, result in real.tasks

@@ -15,7 +15,7 @@ def changes(run: Any) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def foretold(declared: Any) -> Any:
+def predicted(declared: Any) -> Any:
     """A dry run on hosts that have nothing of it yet."""
     before = declared.pod.fingerprint()
     run = declared.done("slurm", dry=True)
@@ -24,14 +24,14 @@ def foretold(declared: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def made(declared: Any, foretold: Any) -> Any:
+def made(declared: Any, predicted: Any) -> Any:
     """The run."""
-    assert foretold
+    assert predicted
     return declared.done("slurm")
 
 
-def test_a_dry_run_foretells_what_changes(foretold: Any, made: Any) -> None:
-    assert changes(foretold) == changes(made)
+def test_a_dry_run_predicts_what_changes(predicted: Any, made: Any) -> None:
+    assert changes(predicted) == changes(made)
 
 
 @pytest.mark.usefixtures("made")

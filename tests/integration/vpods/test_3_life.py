@@ -19,7 +19,7 @@ import yaml
 from tests.integration.vpods.conftest import INVENTORY
 from tests.integration.vpods.floor import Floor, everything_comes_back
 from tests.support.packets.running_flow import RunningFlow
-from tests.support.playbook_run import did_what_was_foretold
+from tests.support.playbook_run import did_what_was_predicted
 
 LEFT_BEHIND = "ls /etc/vipu/vipu-cli.hcl /etc/vipu/certs/* /etc/profile.d/ipuof.sh /etc/ipuof.env.d/* 2>/dev/null; true"
 # Slurm as far as it is asked: one job on this server.
@@ -56,11 +56,11 @@ class Vpods:
         return run
 
     def check_then_do(self, only: list[str], told: list[str] | None = None) -> Any:
-        """Do it, after a dry run that has to foretell what changes on which hosts, and see that nothing is left."""
+        """Do it, after a dry run that has to predict what changes on which hosts, and see that nothing is left."""
         check = self.done("--check", only=only, told=told)
         assert changed(check) == []
         run = self.done(only=only, told=told)
-        did_what_was_foretold(check, run)
+        did_what_was_predicted(check, run)
         self.nothing_is_left(only)
         return run
 

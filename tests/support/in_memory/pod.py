@@ -289,8 +289,8 @@ class PodInMemory:
 
     def decide(self, declaration: Declaration, only: Sequence[str] | None = None, **words: Any) -> Decision:
         """What a run would do that may interrupt everybody."""
-        told = (*declaration.vpods, *declaration.absent)
-        request = Request(**{"hosts": list(self.devices), "told": told, "only": only and tuple(only), **words})
+        allowed = (*declaration.vpods, *declaration.absent)
+        request = Request(**{"hosts": list(self.devices), "allowed": allowed, "only": only and tuple(only), **words})
         return decide(declaration, self.looks(), request)
 
     def carry_out(self, decision: Decision, life: Life | None = None) -> None:

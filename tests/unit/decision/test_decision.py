@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
 from tests.support.in_memory.pod import CONTROLLER, declared
-from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, VPODS, decided, told
+from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, VPODS, brief_steps, decided
 
 Looks = dict[str, Any]
 PINNED = {
@@ -96,13 +96,13 @@ def test_running_work_does_not_end_unless_somebody_says_so(looks: Looks) -> None
     (refusal,) = decided(looks, ALICE_GOES).refusals
     assert refusal.startswith("it would end what runs: vPOD alice is to go; ")
     assert "partition train" in refusal
-    assert decided(looks, ALICE_GOES, told=("alice",)).refusals == []
+    assert decided(looks, ALICE_GOES, allowed=("alice",)).refusals == []
     # Who only looks is not refused.
     assert decided(looks, ALICE_GOES, parts=(), checks_cables=False).refusals == []
 
 
 def test_a_vpod_goes_down_through_all_layers_or_through_none(looks: Looks) -> None:
-    found = decided(looks, ALICE_GOES, told=("alice",), parts=("switches",))
+    found = decided(looks, ALICE_GOES, allowed=("alice",), parts=("switches",))
     assert found.refusals == ["vPOD alice is to go, which is more than this playbook does; run playbooks/vpods.yml"]
 
 
@@ -118,7 +118,7 @@ def test_a_vpod_goes_down_through_all_layers_or_through_none(looks: Looks) -> No
     ],
 )
 def test_users_and_partitions_do_not_move_between_controllers(looks: Looks, vpod: str, words: Any, said: str) -> None:
-    found = decided(looks, {**VPODS, vpod: {**VPODS[vpod], **words}}, told=("alice", "bob"))
+    found = decided(looks, {**VPODS, vpod: {**VPODS[vpod], **words}}, allowed=("alice", "bob"))
     (refusal,) = [each for each in found.refusals if "cannot move" in each]
     assert refusal.startswith(said)
     assert refusal.endswith("make the vPOD absent first")
@@ -164,7 +164,7 @@ def test_a_refusal_of_one_device_names_it(looks: Looks) -> None:
     (refusal,) = found.refusals
     assert refusal.startswith("p-tor: ")
     assert {"device": "p-tor", "message": refusal.removeprefix("p-tor: ")} in found.unseen
-    assert not [each for each in told(found) if each[1] == "p-tor"]
+    assert not [each for each in brief_steps(found) if each[1] == "p-tor"]
 
 
 def test_what_is_not_managed_has_no_step(looks: Looks) -> None:

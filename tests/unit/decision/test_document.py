@@ -33,7 +33,7 @@ def test_the_plan_numbers_the_steps_and_says_whom_they_affect(looks: Looks) -> N
 
 
 def test_who_is_to_go_feels_what_is_taken_from_it(looks: Looks) -> None:
-    decision = decided(looks, ALICE_GOES, told=("alice",))
+    decision = decided(looks, ALICE_GOES, allowed=("alice",))
     steps = document_of(decision, looks, declared(ALICE_GOES), "", "")["steps"]
     assert {tuple(step["affected"]["vpods"]) for step in steps if step["kind"] in ("port", "partition")} == {("alice",)}
 
@@ -47,15 +47,15 @@ def test_a_plan_that_cannot_be_made_says_why(looks: Looks) -> None:
     assert {each["device"] for each in document["unseen"]} == {"pods.yml"}
 
 
-@pytest.mark.parametrize("told", [(), ("bob",)])
+@pytest.mark.parametrize("allowed", [(), ("bob",)])
 def test_a_vpod_with_a_dead_machine_is_shown_where_it_lies_or_where_a_run_that_may_move_it_puts_it(
-    told: tuple[str, ...],
+    allowed: tuple[str, ...],
 ) -> None:
     declaration = declared({"bob": {**BOB, "ipus": 4}}, excluded=["p-ipum5"])
     there = {CONTROLLER: held(bob=["p-ipum5"])["v"]}
-    tenancy = tenancy_of(declaration, there, {}, told=told)
+    tenancy = tenancy_of(declaration, there, {}, allowed=allowed)
     machine = tenancy.placement["bob"][0]
-    assert (machine == "p-ipum5") == (told == ())
+    assert (machine == "p-ipum5") == (allowed == ())
     (rack,) = rack_of(declaration, tenancy.placement)["pods"]
     assert [each["name"] for each in rack["machines"] if each["vpod"] == "bob"] == [machine]
     ports = {f"p-ipum{number}": f"Ethernet{number + 8}/1" for number in range(1, 17)}

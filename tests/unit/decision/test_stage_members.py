@@ -65,7 +65,7 @@ def test_a_pod_as_declared_has_nobody_unless_everything_is_to_be_verified(looks:
 
 
 def test_canaries_come_first(looks: Looks) -> None:
-    of = found(looks, {}, verifies_all=True, pod={"canary": ["p-poplar2"]}, told=("alice", "bob"))
+    of = found(looks, {}, verifies_all=True, pod={"canary": ["p-poplar2"]}, allowed=("alice", "bob"))
     assert [each["host"] for each in of if each["host"] in SERVERS] == ["p-poplar2", "p-poplar1", "p-poplar3"]
 
 
@@ -76,7 +76,7 @@ def test_who_is_left_out_by_limit_has_nothing_to_do(looks: Looks) -> None:
 def test_after_the_stage_in_which_the_controller_decides_everything_waits(looks: Looks) -> None:
     looks[CONTROLLER]["parts"]["controllers"][""]["allocates_by_agents"] = False
     vpods = {**ALICE_GOES, "carol": CAROL}
-    assert {group for each in found(looks, vpods, told=("alice",)) for group in each["groups"]} == {
+    assert {group for each in found(looks, vpods, allowed=("alice",)) for group in each["groups"]} == {
         group_of(name)
         for name in (
             *(stages.VPODS_DOWN, stages.TENANTS_DOWN, stages.SWITCHES_DOWN, stages.ALLOCATIONS_DOWN),
@@ -116,7 +116,7 @@ def test_only_who_is_up_can_wake_a_neighbour(looks: Looks) -> None:
     looks["p-poplar2"]["parts"]["links"]["links"]["rnic0"]["up"] = False
     looks["p-poplar3"]["parts"]["links"] = {"message": "it would not say"}
     (switch,) = [each["options"] for each in found(looks, WITH_CAROL) if each["host"] == "p-tor"]
-    assert list(switch[stages.SWITCHES]["wakers"]) == ["p-poplar1"]
+    assert list(switch[stages.SWITCHES]["arp_probes"]) == ["p-poplar1"]
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_a_server_is_idle_if_all_its_rdma_nics_are_down(nics: list[dict[str, Any
 
 def test_whom_a_run_needs_besides(looks: Looks) -> None:
     of = found(looks, WITH_CAROL)
-    wakes = "wakes IPU-Machines on p-tor"
+    probes = "sends ARP probes to IPU-Machines on p-tor"
     assert [(each["device"], each["for"]) for each in helpers(of, {CONTROLLER: ["p", "q"]})] == [
         (CONTROLLER, "keeps the locks of p, q"),
-        *((name, wakes) for name in SERVERS),
+        *((name, probes) for name in SERVERS),
         *((name, "verifies") for name in SERVERS),
     ]
 

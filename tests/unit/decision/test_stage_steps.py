@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
 from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.support.vpods_of_a_pod import held
-from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, VPODS, decided, told
+from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, VPODS, brief_steps, decided
 
 Looks = dict[str, Any]
 CLIENT = "/etc/vipu/vipu-cli.hcl"
@@ -61,7 +61,7 @@ def test_a_controller_has_its_own_before_its_tenants_have_theirs() -> None:
 
 
 def test_steps_stand_in_the_order_of_the_stages(looks: Looks) -> None:
-    found = decided(looks, {**ALICE_GOES, "carol": CAROL}, told=("alice",))
+    found = decided(looks, {**ALICE_GOES, "carol": CAROL}, allowed=("alice",))
     order = [stage.name for stage in STAGES]
     places = [order.index(step["stage"]) for step in found.plan.steps]
     assert places == sorted(places) == [step["phase"] for step in found.plan.steps]
@@ -96,7 +96,7 @@ def test_only_devices_with_a_step_get_options(looks: Looks) -> None:
 def test_a_stage_rests_on_what_the_stages_before_it_will_have_made(looks: Looks) -> None:
     """Alice's server goes to carol: what is removed from it on the way down is made anew."""
     moved = {**ALICE_GOES, "carol": {**CAROL, "poplar_servers": ["p-poplar1"]}}
-    found = decided(looks, moved, told=("alice",))
+    found = decided(looks, moved, allowed=("alice",))
     clients = [(step["stage"], step["action"]) for step in found.plan.steps if step["name"] == CLIENT]
     assert clients == [(stages.VPODS_DOWN, "remove"), (stages.VPODS, "create")]
     ports = [(step["stage"], step["from"], step["to"]) for step in found.plan.steps if step["name"] == "Ethernet25/1"]
@@ -107,7 +107,7 @@ def test_a_stage_rests_on_what_the_stages_before_it_will_have_made(looks: Looks)
 
 
 def test_a_vpod_that_is_made_again_goes_and_comes_in_one_plan(looks: Looks) -> None:
-    found = decided(looks, {**VPODS, "bob": {**BOB, "ipus": 16}}, told=("bob",))
+    found = decided(looks, {**VPODS, "bob": {**BOB, "ipus": 16}}, allowed=("bob",))
     of_bob = [
         (step["stage"], step["action"])
         for step in found.plan.steps
@@ -123,9 +123,9 @@ def test_a_vpod_that_is_made_again_goes_and_comes_in_one_plan(looks: Looks) -> N
 
 
 def test_who_is_made_again_has_another_key_on_every_server(looks: Looks) -> None:
-    found = decided(looks, {**VPODS, "carol": {**CAROL, "users": ["alice"]}}, told=("alice",))
-    assert (stages.TENANTS, CONTROLLER, "user", "alice") in told(found)
-    assert [each for each in told(found) if each[3] == CLIENT] == [
+    found = decided(looks, {**VPODS, "carol": {**CAROL, "users": ["alice"]}}, allowed=("alice",))
+    assert (stages.TENANTS, CONTROLLER, "user", "alice") in brief_steps(found)
+    assert [each for each in brief_steps(found) if each[3] == CLIENT] == [
         (stages.VPODS, "p-poplar1", "file", CLIENT),
         (stages.VPODS, "p-poplar3", "file", CLIENT),
     ]
@@ -133,16 +133,16 @@ def test_who_is_made_again_has_another_key_on_every_server(looks: Looks) -> None
 
 def test_a_user_of_the_same_name_on_another_controller_keeps_the_key(looks: Looks) -> None:
     found = decided(looks, {**VPODS, "carol": {**CAROL, "users": ["bob"]}})
-    assert (stages.TENANTS, CONTROLLER, "user", "bob") in told(found)
-    assert [each[1] for each in told(found) if each[3] == CLIENT] == ["p-poplar3"]
+    assert (stages.TENANTS, CONTROLLER, "user", "bob") in brief_steps(found)
+    assert [each[1] for each in brief_steps(found) if each[3] == CLIENT] == ["p-poplar3"]
 
 
 def test_a_partition_of_the_same_name_on_another_controller_is_another_one(looks: Looks) -> None:
     found = decided(
         looks, {**VPODS, "carol": {**CAROL, "controller": "dedicated", "partitions": {"train": {"ipus": 4}}}}
     )
-    assert (stages.DEDICATED, CONTROLLER, "partition", "train") in told(found)
-    assert {each[1] for each in told(found)} == {"p-tor", "p-poplar3", CONTROLLER}
+    assert (stages.DEDICATED, CONTROLLER, "partition", "train") in brief_steps(found)
+    assert {each[1] for each in brief_steps(found)} == {"p-tor", "p-poplar3", CONTROLLER}
 
 
 def test_a_device_that_is_refused_has_no_step_and_stops_no_other(looks: Looks) -> None:
@@ -158,7 +158,7 @@ def test_what_was_compared_is_known_whether_it_differs_or_not(looks: Looks) -> N
     assert compared["p-tor"]["vlan"] == ["101", "102", "999"]
     assert compared["p-poplar3"]["interface"] == ["rnic0"]
     assert compared[CONTROLLER]["partition"] == ["train", "serve"]
-    gone = decided(looks, ALICE_GOES, told=("alice",)).plan.compared
+    gone = decided(looks, ALICE_GOES, allowed=("alice",)).plan.compared
     assert gone[CONTROLLER]["partition"] == ["train", "serve"]
 
 

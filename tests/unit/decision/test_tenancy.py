@@ -31,7 +31,7 @@ def test_everything_about_the_vpods_in_one_place() -> None:
     assert found.allocations[CONTROLLER]["bob"] == ["p-ipum5", "p-ipum6"]
     assert found.placement == {"bob": ["p-ipum5", "p-ipum6"]}
     assert {name: change.kind for name, change in found.changes.items()} == {"alice": "remove", "bob": "keep"}
-    assert [one.vpod for one in found.felt] == ["alice"]
+    assert [one.vpod for one in found.impact] == ["alice"]
     assert list(found.teardown["poplar_servers"]) == found.converged == ["p-poplar1"]
     assert found.held is HELD
     assert found.bring_up["poplar_servers"] == found.wanted["poplar_servers"]
@@ -53,11 +53,11 @@ def test_a_vpod_that_may_be_interrupted_leaves_a_dead_machine() -> None:
     declaration = declared({"bob": BOB}, excluded=["p-ipum5"])
     there = {CONTROLLER: held(bob=["p-ipum5", "p-ipum6"])["v"]}
     assert tenancy_of(declaration, there, {}).placement == {"bob": ["p-ipum5", "p-ipum6"]}
-    assert "p-ipum5" not in tenancy_of(declaration, there, {}, told=["bob"]).placement["bob"]
+    assert "p-ipum5" not in tenancy_of(declaration, there, {}, allowed=["bob"]).placement["bob"]
 
 
 @pytest.mark.parametrize(
-    ("use", "told", "is_refused"),
+    ("use", "allowed", "is_refused"),
     [
         ({"in_use": [], "unknown": []}, [], False),
         ({"in_use": ["Slurm job 7 of ann"], "unknown": []}, [], True),
@@ -66,12 +66,12 @@ def test_a_vpod_that_may_be_interrupted_leaves_a_dead_machine() -> None:
     ],
 )
 def test_what_runs_on_servers_counts_and_what_is_not_known_counts_too(
-    looks: Looks, use: Any, told: list[str], is_refused: bool
+    looks: Looks, use: Any, allowed: list[str], is_refused: bool
 ) -> None:
     looks["p-poplar1"]["parts"]["use"] = use
     there = {CONTROLLER: held(**LIE)["v"]}
     tenancy = tenancy_of(declared(ALICE_GOES), there, looks)
-    refusals = refused_interruptions(tenancy, looks, told)
+    refusals = refused_interruptions(tenancy, looks, allowed)
     assert [each.startswith("it would end what runs: vPOD alice") for each in refusals] == [True] * is_refused
 
 

@@ -42,7 +42,7 @@ def steps(there: Host, wanted: dict[str, Any], host: Host | None = None, **more:
     return vpod_steps(wanted, SETTINGS, there.look(), (host or controller("alice")).look(), **more)
 
 
-def told(found: list[Step]) -> list[tuple[str, str, str]]:
+def brief_steps(found: list[Step]) -> list[tuple[str, str, str]]:
     return [(step.action, step.name, step.reason) for step in found]
 
 
@@ -74,7 +74,7 @@ def test_a_key_that_was_changed_on_the_server_is_told_without_the_key() -> None:
     content = there.files.files[CLIENT].content.replace("key of alice", "another one")
     there.files.write(CLIENT, File(content, mode="0600"))
     found = steps(there, wanted)
-    assert told(found) == [("update", CLIENT, "content or attributes differ")]
+    assert brief_steps(found) == [("update", CLIENT, "content or attributes differ")]
     assert "another one" not in str(found)
     assert "key of alice" not in str(found)
 
@@ -82,8 +82,8 @@ def test_a_key_that_was_changed_on_the_server_is_told_without_the_key() -> None:
 def test_a_key_that_the_plan_makes_will_be_another_one() -> None:
     wanted = options(SECURE)
     there = server(wanted)
-    assert told(steps(there, wanted, new_key=True)) == [("update", CLIENT, "content or attributes differ")]
-    assert told(steps(there, wanted, controller(), new_key=True)) == [
+    assert brief_steps(steps(there, wanted, new_key=True)) == [("update", CLIENT, "content or attributes differ")]
+    assert brief_steps(steps(there, wanted, controller(), new_key=True)) == [
         ("update", CLIENT, "content or attributes differ"),
     ]
 
@@ -155,7 +155,7 @@ def test_files_say_what_the_controller_says_of_the_partition() -> None:
     assert steps(there, wanted, host) == []
     host.configurations = {"train": [{"devices": [2]}]}
     path = "/etc/ipuof.conf.d/train_ipuof.conf"
-    assert told(steps(there, wanted, host)) == [("update", path, "content is not as wanted")]
+    assert brief_steps(steps(there, wanted, host)) == [("update", path, "content is not as wanted")]
 
 
 def test_files_of_a_dedicated_controller_are_asked_of_that_one() -> None:
@@ -166,7 +166,7 @@ def test_files_of_a_dedicated_controller_are_asked_of_that_one() -> None:
     wanted = options({**CLIENT_OPTIONS, "dedicated": "alice"}, "files", ("train",))
     there = server(wanted, host)
     found = vpod_steps(wanted, SETTINGS, there.look(), look)
-    assert told(found) == [("update", "/etc/ipuof.conf.d/train_ipuof.conf", "its partition is yet to be made")]
+    assert brief_steps(found) == [("update", "/etc/ipuof.conf.d/train_ipuof.conf", "its partition is yet to be made")]
 
 
 def test_files_of_a_partition_that_the_plan_makes_again_are_written_again() -> None:
@@ -174,7 +174,7 @@ def test_files_of_a_partition_that_the_plan_makes_again_are_written_again() -> N
     host.configurations = {name: [{"devices": [1]}] for name in ("train", "serve")}
     made = [Step("remove", "partition", "train", "is not declared"), Step(CREATE, "partition", "train", "is missing")]
     found = steps(server(wanted, host), wanted, host, controller_earlier=made)
-    assert told(found) == [("update", "/etc/ipuof.conf.d/train_ipuof.conf", "its partition is yet to be made")]
+    assert brief_steps(found) == [("update", "/etc/ipuof.conf.d/train_ipuof.conf", "its partition is yet to be made")]
     assert "content" not in (found[0].after or {})
 
 

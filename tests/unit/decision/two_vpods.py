@@ -49,6 +49,6 @@ def request(**words: Any) -> Request:
     return Request(**{"hosts": DEVICES, **words})
 
 
-def told(decision: Decision) -> list[tuple[str, str, str, str]]:
+def brief_steps(decision: Decision) -> list[tuple[str, str, str, str]]:
     """Stage, device, kind and name of each step."""
     return [(step["stage"], step["device"], step["kind"], step["name"]) for step in decision.plan.steps]

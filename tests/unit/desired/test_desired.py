@@ -192,7 +192,7 @@ def test_a_server_reaches_the_other_rack_where_the_racks_are_joined() -> None:
     assert wanted[True] == {**{f"p-ipum{n}": f"10.5.1.{n}" for n in range(1, 17)}, **wanted[False]}
 
 
-def test_a_switch_is_woken_for_its_own_ports_alone() -> None:
-    waker = two_racks(spine=True)["tor_switches"]["q-tor"]["wakers"]["q-poplar1"]
-    assert waker["addresses"] == [f"10.5.2.{n}" for n in range(1, 17)]
-    assert waker["ports"] == ["Ethernet25/1", *(f"Ethernet{n}/1" for n in range(9, 25))]
+def test_a_switch_is_probed_for_its_own_ports_alone() -> None:
+    arp_probe = two_racks(spine=True)["tor_switches"]["q-tor"]["arp_probes"]["q-poplar1"]
+    assert arp_probe["addresses"] == [f"10.5.2.{n}" for n in range(1, 17)]
+    assert arp_probe["ports"] == ["Ethernet25/1", *(f"Ethernet{n}/1" for n in range(9, 25))]

@@ -218,13 +218,13 @@ def test_cables_are_of_every_port_with_the_mac_that_is_known() -> None:
 
 
 def test_servers_wake_the_machines_that_they_reach() -> None:
-    wakers = switches({"alice": ALICE})["p-tor"]["wakers"]
-    assert wakers["p-poplar2"] == {
+    arp_probes = switches({"alice": ALICE})["p-tor"]["arp_probes"]
+    assert arp_probes["p-poplar2"] == {
         "interface": "ens2f0",
         "addresses": [f"10.1.5.{n}" for n in range(1, 5)],
         "ports": ["Ethernet27/1", *(f"Ethernet{n}/1" for n in range(9, 13))],
     }
-    assert len(wakers["p-poplar1"]["addresses"]) == 12
+    assert len(arp_probes["p-poplar1"]["addresses"]) == 12
 
 
 def test_a_management_switch_is_what_is_said_and_nothing_else() -> None:

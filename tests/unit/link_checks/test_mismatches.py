@@ -39,12 +39,12 @@ PORT = PortEnd(
 )
 
 
-def said(nic: dict[str, Any] | None = None, port: dict[str, Any] | None = None) -> list[str]:
+def source(nic: dict[str, Any] | None = None, port: dict[str, Any] | None = None) -> list[str]:
     return [str(mismatch) for mismatch in mismatches(replace(NIC, **nic or {}), replace(PORT, **port or {}))]
 
 
 def test_ends_that_agree() -> None:
-    assert said() == []
+    assert source() == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_ends_that_agree() -> None:
     ],
 )
 def test_one_sentence_with_both_ends(nic: dict[str, Any], port: dict[str, Any], sentence: str) -> None:
-    assert said(nic, port) == [sentence]
+    assert source(nic, port) == [sentence]
 
 
 @pytest.mark.parametrize("end", ["nic", "port"])
@@ -120,11 +120,11 @@ def test_what_is_not_known_of_one_end_is_not_compared(end: str) -> None:
     ],
 )
 def test_what_is_no_mismatch(nic: dict[str, Any], port: dict[str, Any]) -> None:
-    assert said(nic, port) == []
+    assert source(nic, port) == []
 
 
 def test_a_key_path_is_named_where_one_says_it() -> None:
-    [sentence] = said({"said": {"mtu": "a.b"}}, {"mtu": 1500, "said": {"mtu": "c.d"}})
+    [sentence] = source({"source": {"mtu": "a.b"}}, {"mtu": 1500, "source": {"mtu": "c.d"}})
     assert sentence.startswith("s rnic0 (MTU 9000 by a.b) and t Ethernet25/1 (MTU 1500 by c.d): ")
 
 

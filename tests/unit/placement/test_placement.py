@@ -291,8 +291,8 @@ def excluding(words: dict[str, Any], *names: str) -> dict[str, Any]:
 def test_a_vpod_leaves_a_machine_that_is_out_of_order_only_when_it_may_be_interrupted() -> None:
     declaration = parse_declaration(excluding(document(alice={"ipus": 16}, bob={"ipus": 8}), "p1-ipum2"))
     there = {"alice": machines(1, 4), "bob": machines(15, 16)}
-    assert place(declaration, {HOST: there}) == place(declaration, {HOST: there}, told=["bob"]) == there
-    assert place(declaration, {HOST: there}, told=["alice", "bob"]) == {**there, "alice": machines(5, 8)}
+    assert place(declaration, {HOST: there}) == place(declaration, {HOST: there}, allowed=["bob"]) == there
+    assert place(declaration, {HOST: there}, allowed=["alice", "bob"]) == {**there, "alice": machines(5, 8)}
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_one_dead_machine_does_not_stop_the_others() -> None:
         "vPOD alice has p1-ipum7 and its partitions are left as they are; "
         '-e \'{"vpods_interrupt": ["alice"]}\' places it anew if another block is free',
     ]
-    assert place(declaration, {HOST: {"alice": machines(1, 16)}}, told=["alice"]) == placement
+    assert place(declaration, {HOST: {"alice": machines(1, 16)}}, allowed=["alice"]) == placement
     wanted = desired(declaration, placement)
     assert wanted["degraded"] == degraded(declaration, placement)
     controller, server = wanted["vipu_controllers"][HOST], wanted["poplar_servers"]["p1-poplar1"]

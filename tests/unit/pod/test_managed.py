@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import groups
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES, group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import unknown_places
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import keepers
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
@@ -149,8 +149,8 @@ def test_a_managed_controller_gets_the_allocation_by_this_run() -> None:
 
 
 def test_the_managed_controller_keeps_the_lock_else_the_control_node() -> None:
-    assert keepers(on_a_server(["controller"]), ["p-poplar1"]) == {"p-poplar1": ["p"]}
-    assert keepers(on_a_server(["switch"]), ["p-tor"]) == {"localhost": ["p"]}
+    assert lock_hosts(on_a_server(["controller"]), ["p-poplar1"]) == {"p-poplar1": ["p"]}
+    assert lock_hosts(on_a_server(["switch"]), ["p-tor"]) == {"localhost": ["p"]}
 
 
 def test_a_run_holds_the_pods_that_it_may_change() -> None:
@@ -159,7 +159,7 @@ def test_a_run_holds_the_pods_that_it_may_change() -> None:
         controllers={"v": {"address": "10.9.0.1"}},
         clusters={"ab": {"controller": "v", "pods": ["a", "b"]}},
     )
-    assert keepers(declaration, ["a-poplar1", "a-ipum1"]) == {"v": ["a"]}
-    assert keepers(declaration, ["v"]) == {"v": ["a", "b"]}
-    assert keepers(declaration, ["b-tor", "c-tor"]) == {"v": ["b"], "localhost": ["c"]}
-    assert keepers(declaration, ["localhost", "b-ipum1", "c-poplar1"]) == {}
+    assert lock_hosts(declaration, ["a-poplar1", "a-ipum1"]) == {"v": ["a"]}
+    assert lock_hosts(declaration, ["v"]) == {"v": ["a", "b"]}
+    assert lock_hosts(declaration, ["b-tor", "c-tor"]) == {"v": ["b"], "localhost": ["c"]}
+    assert lock_hosts(declaration, ["localhost", "b-ipum1", "c-poplar1"]) == {}

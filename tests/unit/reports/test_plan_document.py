@@ -42,7 +42,7 @@ def recorded(device: str, layer: str, kind: str, name: str, **fields: Any) -> di
         "reason": "mtu is 1500, wanted 9214",
         "risk": "none",
         "observed": {"mtu": 1500, "vlan": 101},
-        "foretold": True,
+        "predicted": True,
         "phase": PHASES.index(layer),
         **fields,
     }
@@ -74,7 +74,7 @@ def test_steps_stand_in_the_order_of_site_yml() -> None:
 
 
 def test_what_the_callback_needs_for_itself_is_not_in_the_document() -> None:
-    assert not {"foretold", "phase"} & document(PORT)["steps"][0].keys()
+    assert not {"predicted", "phase"} & document(PORT)["steps"][0].keys()
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ READING: dict[str, Any] = {
 LOOKED = "3 devices looked at in 4 s"
 
 
-def lines(done: Any = frozenset(ALL), is_foretold: bool = False, **reading: Any) -> list[str]:
-    return report_lines(plan(PORT, VLAN, NIC), {**READING, **reading}, done, 4, is_foretold)
+def lines(done: Any = frozenset(ALL), is_predicted: bool = False, **reading: Any) -> list[str]:
+    return report_lines(plan(PORT, VLAN, NIC), {**READING, **reading}, done, 4, is_predicted)
 
 
 def test_a_device_has_a_line_in_a_stage_in_which_it_does_something() -> None:
@@ -59,17 +59,17 @@ def test_the_last_line_says_what_was_done(done: Any, reading: Any, last: str) ->
     assert lines(done, **reading) == [last]
 
 
-def test_what_is_only_foretold_is_shown_as_the_plan() -> None:
-    found = lines(set(), is_foretold=True)
+def test_what_is_only_predicted_is_shown_as_the_plan() -> None:
+    found = lines(set(), is_predicted=True)
     assert found[-1] == f"nothing was changed; {LOOKED}"
     assert any("update port Et1" in line for line in found)
-    assert lines(set(), is_foretold=True, stages={}) == [f"nothing changed; {LOOKED}"]
+    assert lines(set(), is_predicted=True, stages={}) == [f"nothing changed; {LOOKED}"]
 
 
-@pytest.mark.parametrize("is_foretold", [False, True])
-def test_what_else_is_known_stands_before_the_last_line(is_foretold: bool) -> None:
+@pytest.mark.parametrize("is_predicted", [False, True])
+def test_what_else_is_known_stands_before_the_last_line(is_predicted: bool) -> None:
     asides = {"notes": ["p-tor: a note"], "left_out": ["Left out by --limit: x"], "degraded": ["p-ipum7 is excluded"]}
-    assert lines(is_foretold=is_foretold, **asides)[-4:-1] == [
+    assert lines(is_predicted=is_predicted, **asides)[-4:-1] == [
         "p-tor: a note",
         "Left out by --limit: x",
         "degraded: p-ipum7 is excluded",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.change import foretold, planner_on
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.change import planner_on, predicted
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Server
 from tests.support.in_memory.rnic_runs import client_of, confirmed, networkd_server
@@ -19,7 +19,7 @@ NICS = [{"name": "rnic0"}, {"name": "rnic1"}]
 def after(server: TinyServer, options: list[dict[str, Any]]) -> Server:
     survey = client_of(server).survey()
     planner = planner_on(survey, interfaces_from(options), "auto")
-    return foretold(survey, planner.plan(planner.state_of(survey)))
+    return predicted(survey, planner.plan(planner.state_of(survey)))
 
 
 def test_an_address_that_goes_is_free_for_others() -> None:
@@ -39,7 +39,7 @@ def test_members_are_free_when_their_bond_goes() -> None:
     survey = client_of(server).survey()
     planner = planner_on(survey, interfaces_from([*NICS, {**BOND, "state": "absent"}]), "auto")
     removal = [step for step in planner.plan(planner.state_of(survey)) if step.name == "bond0"]
-    then = foretold(survey, removal)
+    then = predicted(survey, removal)
     assert "bond0" not in then.links
     assert then.links["rnic1"].master is None
 

@@ -215,9 +215,9 @@ def test_check_mode_before_the_same_run_starts_networkd() -> None:
     server = networkd_server()
     server.networkd.runs = False
     session = Session(client_of(server), checkpoint_on(server), interfaces_from([WANTED]), "auto", may_be_stopped=True)
-    foretold = converge(session.read, session.plan, session.apply, check_mode=True)
+    predicted = converge(session.read, session.plan, session.apply, check_mode=True)
     server.networkd.runs = True
-    assert confirmed(server, [WANTED]).result() == foretold.result()
+    assert confirmed(server, [WANTED]).result() == predicted.result()
 
 
 @pytest.mark.parametrize("seconds", [19, 3601])

@@ -27,9 +27,9 @@ def switch(*lines: str) -> InProcessSwitch:
 def plan(one: InProcessSwitch, *ports: dict[str, Any], vlan: Any = None) -> list[tuple[str, str, str]]:
     """The steps, carried out, after which nothing may be left to do."""
     declared = {"vlans": [vlan or ABSENT], "ports": list(ports)}
-    foretold = one.change(**declared, check_mode=True)
+    predicted = one.change(**declared, check_mode=True)
     outcome = one.change(**declared)
-    assert foretold.result() == outcome.result()
+    assert predicted.result() == outcome.result()
     assert outcome.failure is None
     assert not one.change(**declared).changed
     return [(step.action, step.kind, step.name) for step in outcome.steps]

@@ -180,23 +180,23 @@ def test_refused(tmp_path: Path, mode: str, options: list[dict[str, Any]], login
 def test_check_mode_leaves_out_the_content_that_a_new_partition_will_have(tmp_path: Path) -> None:
     run(tmp_path, "files", option("kept"))
     partitions = ipuof.partitions_from([option("kept"), option("new1")], {"kept": [CONFIG]})
-    wanted = ipuof.configuration_files(partitions, foretell=True)
-    foretold = ipuof.plan(wanted, OWNERSHIP, IpuofFiles(Files(str(tmp_path))).read())
+    wanted = ipuof.configuration_files(partitions, predict=True)
+    predicted = ipuof.plan(wanted, OWNERSHIP, IpuofFiles(Files(str(tmp_path))).read())
     real = run(tmp_path, "files", option("kept"), option("new1"))
-    assert [step.public() for step in foretold] == [step.public() for step in real.steps]
-    new = {step.name: step.after for step in foretold}["/etc/ipuof.conf.d/new1_ipuof.conf"]
+    assert [step.public() for step in predicted] == [step.public() for step in real.steps]
+    new = {step.name: step.after for step in predicted}["/etc/ipuof.conf.d/new1_ipuof.conf"]
     assert new == {"owner": OWNERSHIP.owner, "group": OWNERSHIP.group, "mode": OWNERSHIP.mode}
 
 
-def test_check_mode_foretells_that_files_of_a_partition_that_is_made_again_are_written(tmp_path: Path) -> None:
+def test_check_mode_predicts_that_files_of_a_partition_that_is_made_again_are_written(tmp_path: Path) -> None:
     """Whatever is there is of the partition that is gone."""
     run(tmp_path, "files", option("train"))
     path = tmp_path / "etc/ipuof.conf.d/train_ipuof.conf"
     path.chmod(0o600)
     options = {"partitions": [option("train")], "configurations": {}, "mode": "files", "login_partition": None}
-    wanted = ipuof.wanted_files(options, foretell=True)
-    foretold = ipuof.plan(wanted, OWNERSHIP, IpuofFiles(Files(str(tmp_path))).read())
-    assert [(step.action, step.name, step.reason) for step in foretold] == [
+    wanted = ipuof.wanted_files(options, predict=True)
+    predicted = ipuof.plan(wanted, OWNERSHIP, IpuofFiles(Files(str(tmp_path))).read())
+    assert [(step.action, step.name, step.reason) for step in predicted] == [
         ("update", f"/{path.relative_to(tmp_path)}", "its partition is yet to be made, mode is 0600, wanted 0644"),
     ]
-    assert "content" not in (foretold[0].after or {})
+    assert "content" not in (predicted[0].after or {})

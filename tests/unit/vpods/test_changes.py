@@ -35,7 +35,7 @@ def test_each_kind_of_change(declared: Any, there: Any, kind: str) -> None:
 
 
 def test_an_excluded_machine_is_replaced_when_its_vpod_may_be_interrupted() -> None:
-    plan = planned({"alice": ALICE}, held(alice=machines(1, 4)), told=["alice"], excluded=["p-ipum2"])
+    plan = planned({"alice": ALICE}, held(alice=machines(1, 4)), allowed=["alice"], excluded=["p-ipum2"])
     change = plan.changes["alice"]
     assert change.kind == "replace"
     assert "p-ipum2" not in change.after
@@ -44,9 +44,9 @@ def test_an_excluded_machine_is_replaced_when_its_vpod_may_be_interrupted() -> N
 
 def test_until_then_its_vpod_stays_and_nobody_is_asked() -> None:
     there = held({"train": "alice"}, alice=machines(1, 4))
-    plan = planned({"alice": ALICE, "bob": BOB}, there, told=["bob"], excluded=["p-ipum2"])
+    plan = planned({"alice": ALICE, "bob": BOB}, there, allowed=["bob"], excluded=["p-ipum2"])
     assert {name: change.kind for name, change in plan.changes.items()} == {"alice": "keep", "bob": "create"}
-    assert plan.felt == []
+    assert plan.impact == []
     assert not any(plan.teardown.values())
     assert "vPOD alice has p-ipum2 " in plan.wanted["degraded"][1]
 
@@ -157,7 +157,7 @@ def test_one_vpod_alone_does_not_get_the_place_of_one_that_is_yet_to_go() -> Non
 def test_what_has_gone_is_not_taken_down_again() -> None:
     plan = planned({"alice": GONE}, held({"bobs": "bob"}))
     assert not any(plan.teardown.values())
-    assert plan.felt == []
+    assert plan.impact == []
     assert not plan.changes["alice"].goes_down
 
 
@@ -171,7 +171,7 @@ def test_a_canary_that_is_settled_is_no_canary_any_more() -> None:
 
 def test_nobody_is_asked_to_wake_what_goes_to_rest_and_nobody_else_is_expected_to_be_silent() -> None:
     switch = planned({"alice": GONE}, held(alice=machines(1, 4))).teardown["tor_switches"]["p-tor"]
-    assert switch["wakers"] == {}
+    assert switch["arp_probes"] == {}
     assert {cable["port"] for cable in switch["cables"]} == {f"Ethernet{n}/1" for n in (*range(9, 13), 25)}
 
 

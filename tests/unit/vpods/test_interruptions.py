@@ -16,8 +16,8 @@ IDLE: dict[str, Any] = {f"p-poplar{number}": [] for number in range(1, 5)}
 GONE = {**ALICE, "state": "absent"}
 
 
-def refused(plan: Tenancy, uses: Any = None, told: Any = ()) -> list[str]:
-    return refusals(plan.felt, IDLE if uses is None else uses, told)
+def refused(plan: Tenancy, uses: Any = None, allowed: Any = ()) -> list[str]:
+    return refusals(plan.impact, IDLE if uses is None else uses, allowed)
 
 
 def test_a_new_vpod_interrupts_nobody() -> None:
@@ -35,8 +35,8 @@ def test_active_partitions_and_jobs_are_in_the_way_until_somebody_says_that_they
         "vPOD alice is to go; that would end what runs there: partition train, Slurm job 7 of ann on p-poplar1; end it "
         'first, or say with -e \'{"vpods_interrupt": ["alice"]}\' that it may'
     ]
-    assert refused(plan, uses, told=["bob"])
-    assert refused(plan, uses, told=["alice"]) == []
+    assert refused(plan, uses, allowed=["bob"])
+    assert refused(plan, uses, allowed=["alice"]) == []
 
 
 def test_a_partition_that_is_broken_is_not_in_use() -> None:
@@ -97,7 +97,7 @@ def test_another_vlan_is_felt_by_what_runs_on_the_servers() -> None:
 def test_a_server_that_leaves_is_asked_and_the_others_are_not() -> None:
     moved = {**ALICE, "poplar_servers": ["p-poplar3"]}
     plan = planned({"alice": moved}, held(alice=machines(1, 4)), seen(_25=(101, "vpod-alice"), _29=(999, "quarantine")))
-    assert [one.servers for one in plan.felt] == [("p-poplar1",)]
+    assert [one.servers for one in plan.impact] == [("p-poplar1",)]
 
 
 def test_ports_of_a_vpod_that_was_only_deleted_from_pods_yml_are_not_taken_from_it() -> None:
@@ -115,7 +115,7 @@ def test_a_user_whose_key_changes_is_felt_by_every_vpod_of_theirs() -> None:
     plan = planned(both, held(users={"ann": ["alice"]}, alice=machines(1, 4)))
     (sentence,) = refused(plan)
     assert "user ann is to have other vPODs than alice, and so another access key" in sentence
-    assert refused(plan, told=["alice"]) == []
+    assert refused(plan, allowed=["alice"]) == []
 
 
 def test_a_partition_that_is_declared_otherwise_is_made_again_when_told_so() -> None:
@@ -130,7 +130,7 @@ def test_a_partition_that_is_declared_otherwise_is_made_again_when_told_so() -> 
     assert sentence.startswith(
         "partition train: size is 8, wanted 16; that would end what runs there: partition train;"
     )
-    assert refused(plan, told=["alice"]) == []
+    assert refused(plan, allowed=["alice"]) == []
 
 
 def test_a_partition_on_a_dedicated_controller_is_made_again_when_told_so_and_nothing_else_there() -> None:
@@ -151,4 +151,4 @@ def test_a_partition_on_a_dedicated_controller_is_made_again_when_told_so_and_no
     assert sentence.startswith(
         "partition train: size is 8, wanted 16; that would end what runs there: partition train;"
     )
-    assert refused(plan, told=["alice"]) == []
+    assert refused(plan, allowed=["alice"]) == []

@@ -45,7 +45,7 @@ def test_with_jobs_in_it_nothing_changes_and_nobody_is_interrupted() -> None:
     plan = planned({"jobs": JOBS}, there, seen(**UP))
     assert plan.changes["jobs"].kind == "keep"
     assert not any(plan.teardown.values())
-    assert plan.felt == []
+    assert plan.impact == []
     listed = not_ours(plan, {})
     assert {(each["kind"], each["name"]) for each in listed} == {
         ("allocation", "c7"),
@@ -90,7 +90,7 @@ def test_it_shrinks_when_no_job_has_what_it_leaves() -> None:
     assert refused(plan) == []
     (sentence,) = refused(plan, {"p-poplar3": ["Slurm job 7 of ann"]})
     assert "p-ipum15 is to leave VLAN 110 of vPOD jobs for VLAN 999" in sentence
-    assert refused(plan, {"p-poplar3": ["Slurm job 7 of ann"]}, told=["jobs"]) == []
+    assert refused(plan, {"p-poplar3": ["Slurm job 7 of ann"]}, allowed=["jobs"]) == []
     assert ports(plan.bring_up["tor_switches"]["p-tor"])["Ethernet23/1"] == 999
 
 
@@ -103,11 +103,15 @@ def test_it_shrinks_when_no_job_has_what_it_leaves() -> None:
         {"allocation": "own", "ipu_machines": machines(1, 4)},
     ],
 )
-@pytest.mark.parametrize("told", [[], ["jobs"]])
+@pytest.mark.parametrize("allowed", [[], ["jobs"]])
 @pytest.mark.parametrize("uses", [IDLE, {"p-poplar3": ["Slurm job 7 of ann"]}])
-def test_a_job_that_has_what_it_leaves_ends_first_whatever_may_be_interrupted(words: Any, told: Any, uses: Any) -> None:
-    plan = planned({"jobs": {**JOBS, **words}}, held({"p7": "c7"}, OPS, c7=machines(15, 16)), seen(**UP), told=told)
-    (sentence,) = refused(plan, uses, told)
+def test_a_job_that_has_what_it_leaves_ends_first_whatever_may_be_interrupted(
+    words: Any, allowed: Any, uses: Any
+) -> None:
+    plan = planned(
+        {"jobs": {**JOBS, **words}}, held({"p7": "c7"}, OPS, c7=machines(15, 16)), seen(**UP), allowed=allowed
+    )
+    (sentence,) = refused(plan, uses, allowed)
     assert "p-ipum15 is to leave VLAN 110 of vPOD jobs for VLAN 999; p-ipum16 is" in sentence
     assert sentence.endswith(
         "; there Slurm's jobs have allocations, which nobody else removes: c7; end these jobs first"
@@ -120,7 +124,7 @@ def test_another_vlan_may_be_told_although_jobs_run() -> None:
     plan = planned({"jobs": {**JOBS, "vlan": 111}}, held(users=OPS, c7=machines(15, 16)), seen(**UP))
     busy = {"p-poplar3": ["Slurm job 7 of ann"]}
     assert len(refused(plan, busy)) == 1
-    assert refused(plan, busy, told=["jobs"]) == []
+    assert refused(plan, busy, allowed=["jobs"]) == []
 
 
 def test_when_it_goes_its_ports_server_vlan_and_users_go() -> None:
@@ -176,7 +180,7 @@ def test_an_allocation_of_its_own_goes_when_jobs_are_to_have_theirs() -> None:
         "partition slurm_4, the access key of user ops; end it first, or say with -e "
         '\'{"vpods_interrupt": ["jobs"]}\' that it may'
     ]
-    assert refused(plan, told=["jobs"]) == []
+    assert refused(plan, allowed=["jobs"]) == []
 
 
 def test_it_gets_an_allocation_of_its_own_when_no_job_is_left() -> None:
