@@ -13,4 +13,4 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.documentation
 class ModuleDocFragment:
     """JSON is YAML."""
 
-    DOCUMENTATION = json.dumps({"options": plugin_options()})
+    DOCUMENTATION: str = json.dumps({"options": plugin_options()})

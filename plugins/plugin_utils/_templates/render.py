@@ -19,6 +19,6 @@ _TEMPLATES = Environment(
 )
 
 
-def render(name: str, /, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
     """The text of a template with these values; in pages and pictures they are escaped."""
-    return _TEMPLATES.get_template(f"{name}.j2").render(values)
+    return _TEMPLATES.get_template(f"{template}.j2").render(values)
