@@ -32,26 +32,21 @@ def roles() -> list[Path]:
 def readme(role: Path) -> str:
     """Return the README of a role."""
     specs = yaml.safe_load((role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"]
-    parts = [HEAD, f"# ipu.pod.{role.name}\n", *_introduction(specs["main"])]
+    parts = [HEAD, f"# ipu.pod.{role.name}\n", f"{_marked(_sentences(specs['main']))}\n"]
     if len(specs) > 1:
-        parts += ["## Entry points\n", _entry_points(specs)]
+        parts += ["## Other entry points\n", _other_entry_points(specs)]
     if any(spec.get("options") for spec in specs.values()):
         parts += ["## Variables\n", _variables(specs)]
     return "\n".join(parts)
 
 
-def _introduction(spec: dict[str, Any]) -> list[str]:
-    return [f"{_marked(text)}\n" for text in (f"{spec['short_description']}.", *_paragraphs(spec))]
-
-
-def _entry_points(specs: dict[str, Any]) -> str:
-    """The table of the entry points; what the first one does stands above it."""
-    rows = [(f"`{name}`", _sentences(spec, above=name == "main")) for name, spec in specs.items()]
+def _other_entry_points(specs: dict[str, Any]) -> str:
+    rows = [(f"`{name}`", _sentences(spec)) for name, spec in specs.items() if name != "main"]
     return _table(("`tasks_from`", "What it does"), rows)
 
 
-def _sentences(spec: dict[str, Any], above: bool) -> str:
-    return " ".join([f"{spec['short_description']}.", *([] if above else _paragraphs(spec))])
+def _sentences(spec: dict[str, Any]) -> str:
+    return " ".join([f"{spec['short_description']}.", *_paragraphs(spec)])
 
 
 def _variables(specs: dict[str, Any]) -> str:
