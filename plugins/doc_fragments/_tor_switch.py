@@ -17,10 +17,7 @@ options:
     elements: dict
     default: []
     suboptions:
-      vlan_id:
-        description: The VLAN's number, V(1) to V(4094).
-        type: int
-        required: true
+      vlan_id: {description: "The VLAN's number, V(1) to V(4094).", type: int, required: true}
       name:
         description:
           - Its name, 1 to 32 characters without spaces.
@@ -73,9 +70,7 @@ options:
         description: Whether the port carries one VLAN without tags or several with tags.
         type: str
         choices: [access, trunk]
-      vlan:
-        description: The VLAN of the port while it is an access port, V(1) to V(4094).
-        type: int
+      vlan: {description: "The VLAN of the port while it is an access port, V(1) to V(4094).", type: int}
       native_vlan:
         description:
           - The VLAN of frames without a tag while the port is a trunk, V(1) to V(4094).
@@ -99,9 +94,7 @@ options:
           - V(1500), EOS's default for routed ports, cannot be set on a switched port and is refused.
           - If not given, it is kept, whatever the state.
         type: int
-      enabled:
-        description: Whether the port is up (C(no shutdown)).
-        type: bool
+      enabled: {description: Whether the port is up (C(no shutdown))., type: bool}
       channel_group:
         description:
           - The number of the port channel that the port is a member of, V(1) to V(2000). V(0) for none.
@@ -117,9 +110,7 @@ options:
       spanning_tree_edge:
         description: Whether a host is attached, so that the port forwards at once (C(spanning-tree portfast)).
         type: bool
-      lldp:
-        description: Whether the port sends and receives LLDP. EOS's default is V(true).
-        type: bool
+      lldp: {description: Whether the port sends and receives LLDP. EOS's default is V(true)., type: bool}
       qos_profile:
         description:
           - The QoS profile of the port (C(service-profile)), from O(qos.profiles) or from the switch. Empty for none.
@@ -142,21 +133,14 @@ options:
       - Traffic class and queue V(7) are the switch's own and cannot be given away.
     type: dict
     suboptions:
-      dscp_to_traffic_class:
-        description: Traffic class, V(0) to V(6), by DSCP, V(0) to V(63).
-        type: dict
-      traffic_class_to_tx_queue:
-        description: Transmit queue, V(0) to V(6), by traffic class.
-        type: dict
+      dscp_to_traffic_class: {description: "Traffic class, V(0) to V(6), by DSCP, V(0) to V(63).", type: dict}
+      traffic_class_to_tx_queue: {description: "Transmit queue, V(0) to V(6), by traffic class.", type: dict}
       profiles:
         description: QoS profiles, to be named in O(ports[].qos_profile).
         type: list
         elements: dict
         suboptions:
-          name:
-            description: The name of the profile.
-            type: str
-            required: true
+          name: {description: The name of the profile., type: str, required: true}
           trust:
             description: Which field of a frame decides on its traffic class, at ports with this profile.
             type: str
@@ -166,13 +150,8 @@ options:
             type: list
             elements: dict
             suboptions:
-              queue:
-                description: The number of the queue, V(0) to V(7).
-                type: int
-                required: true
-              bandwidth_percent:
-                description: Share of the link, V(1) to V(100). V(0) for EOS's default.
-                type: int
+              queue: {description: "The number of the queue, V(0) to V(7).", type: int, required: true}
+              bandwidth_percent: {description: "Share of the link, V(1) to V(100). V(0) for EOS's default.", type: int}
               bandwidth_guaranteed_kbps:
                 description: What the queue gets in any case, in kbit/s. V(0) for none.
                 type: int
@@ -184,18 +163,12 @@ options:
                 description: From which length of the queue on packets are marked. An empty dictionary for never.
                 type: dict
                 suboptions:
-                  minimum_kbytes:
-                    description: Where marking begins.
-                    type: int
+                  minimum_kbytes: {description: Where marking begins., type: int}
                   maximum_kbytes:
                     description: Where O(qos.profiles[].queues[].ecn.max_mark_probability) is reached.
                     type: int
-                  max_mark_probability:
-                    description: In percent, V(1) to V(100). If not given, V(100).
-                    type: int
-                  weight:
-                    description: Of the average queue length, V(0) to V(15). If not given, V(0).
-                    type: int
+                  max_mark_probability: {description: "In percent, V(1) to V(100). If not given, V(100).", type: int}
+                  weight: {description: "Of the average queue length, V(0) to V(15). If not given, V(0).", type: int}
           pfc:
             description:
               - Whether priority flow control is on. If not given, it is switched on where
@@ -223,8 +196,5 @@ options:
           polling_interval:
             description: Seconds between looks, V(0.005) to V(30), at most half of the other two.
             type: float
-          action:
-            description: What happens to a stuck queue.
-            type: str
-            choices: ['', drop, errdisable, no-drop]
+          action: {description: What happens to a stuck queue., type: str, choices: ['', drop, errdisable, no-drop]}
 """

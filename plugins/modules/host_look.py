@@ -16,16 +16,7 @@ description:
   - Each part is read by itself, and all of them at the same time. A part that cannot be read has C(message) alone, in
     one line, and takes no other with it, so that this module does not fail for it.
   - What two parts need is read once.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
   - root
   - what M(ipu.pod.rnic_network), M(ipu.pod.rnic_roce), M(ipu.pod.rnic_info) and M(ipu.pod.vipu_info) require, for the
@@ -70,11 +61,7 @@ options:
     type: list
     elements: str
     default: []
-  units:
-    description: For V(things), systemd units.
-    type: list
-    elements: str
-    default: []
+  units: {description: "For V(things), systemd units.", type: list, elements: str, default: []}
   packages:
     description: For V(things), packages; those that are not installed are returned.
     type: list
@@ -101,14 +88,8 @@ options:
         description: Name of the vPOD that a dedicated controller belongs to; empty for the one of the clusters.
         type: str
         default: ""
-      admin_port:
-        description: TCP port of its admin end-point.
-        type: int
-        default: 8091
-      storage:
-        description: Its storage file.
-        type: path
-        default: /var/lib/vipu/vipu-server.json
+      admin_port: {description: TCP port of its admin end-point., type: int, default: 8091}
+      storage: {description: Its storage file., type: path, default: /var/lib/vipu/vipu-server.json}
       config:
         description:
           - Configuration file of C(vipu-admin). Without it C(/etc/vipu/vipu-admin.hcl) is taken if it is there.

@@ -17,15 +17,7 @@ description:
   - The list is the whole truth. Files of this module that belong to partitions which are no longer in it are removed;
     files of others are never touched, and one that stands in the way is refused with its name.
   - Talks to no controller. It gets everything as options.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes
 requirements:
   - the right to write in C(/etc), usually root
 options:
@@ -41,18 +33,9 @@ options:
         description: Id of the partition, at most 64 letters, digits, dots, dashes and underscores.
         type: str
         required: true
-      api_host:
-        description: Name or address of the V-IPU controller's user end-point.
-        type: str
-        required: true
-      api_port:
-        description: Its TCP port.
-        type: int
-        default: 8090
-      gcd:
-        description: Number of the graph compile domain that runs on this server, from 0.
-        type: int
-        default: 0
+      api_host: {description: Name or address of the V-IPU controller's user end-point., type: str, required: true}
+      api_port: {description: Its TCP port., type: int, default: 8090}
+      gcd: {description: "Number of the graph compile domain that runs on this server, from 0.", type: int, default: 0}
   configurations:
     description:
       - Partition name to a list with the IPUoF configuration of each of its GCDs, as the controller renders them and
@@ -78,18 +61,9 @@ options:
       - Name of the partition that login shells use. The first in O(partitions) if not given.
       - Only for O(mode=environment).
     type: str
-  owner:
-    description: User that the files belong to.
-    type: str
-    default: root
-  group:
-    description: Group that the files belong to.
-    type: str
-    default: root
-  file_mode:
-    description: Permissions of the files, as four octal digits in quotes.
-    type: str
-    default: "0644"
+  owner: {description: User that the files belong to., type: str, default: root}
+  group: {description: Group that the files belong to., type: str, default: root}
+  file_mode: {description: "Permissions of the files, as four octal digits in quotes.", type: str, default: "0644"}
 """
 
 EXAMPLES = r"""
@@ -156,26 +130,11 @@ plan:
   type: list
   elements: dict
   contains:
-    action:
-      description: V(create), V(update) or V(remove).
-      type: str
-      returned: always
-    kind:
-      description: Always V(file).
-      type: str
-      returned: always
-    name:
-      description: The path.
-      type: str
-      returned: always
-    reason:
-      description: What differs, in words.
-      type: str
-      returned: always
-    risk:
-      description: Always V(none).
-      type: str
-      returned: always
+    action: {description: "V(create), V(update) or V(remove).", type: str}
+    kind: {description: Always V(file)., type: str}
+    name: {description: The path., type: str}
+    reason: {description: "What differs, in words.", type: str}
+    risk: {description: Always V(none)., type: str}
   sample:
     - {action: create, kind: file, name: /etc/ipuof.env.d/train.env, reason: is missing, risk: none}
 done:

@@ -16,16 +16,7 @@ description:
     pods.yml, as M(ipu.pod.tor_look) and M(ipu.pod.host_look) do, and keeps it for M(ipu.pod.decide) in the folder of
     the run.
   - Never fails. A device that does not answer is a result, too.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
   host:
     description: The inventory host. Default that of the task; another one for a task that is delegated to it.
@@ -54,12 +45,6 @@ outcome:
       is reached.
   returned: always
   type: str
-message:
-  description: The error in one line; empty where the device has answered.
-  returned: always
-  type: str
-digest:
-  description: The checksum of what was kept.
-  returned: always
-  type: str
+message: {description: The error in one line; empty where the device has answered., returned: always, type: str}
+digest: {description: The checksum of what was kept., returned: always, type: str}
 """

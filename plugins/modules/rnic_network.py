@@ -36,15 +36,7 @@ description:
     connection.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes
 requirements:
   - root
   - systemd 245 or later, with systemd-networkd or NetworkManager 1.30 or later running
@@ -132,14 +124,8 @@ options:
         type: list
         elements: dict
         suboptions:
-          index:
-            description: Number of the function, from 0 without gaps.
-            type: int
-            required: true
-          mac:
-            description: Its MAC address.
-            type: str
-            required: true
+          index: {description: "Number of the function, from 0 without gaps.", type: int, required: true}
+          mac: {description: Its MAC address., type: str, required: true}
           vlan:
             description: The VLAN that the NIC puts all its frames into, 1 to 4094; V(0) for none.
             type: int
@@ -185,10 +171,7 @@ options:
     type: str
     choices: [change, confirm, review]
     default: change
-  change:
-    description: Set by the action plugin of this module. Leave it alone.
-    type: str
-    default: ""
+  change: {description: Set by the action plugin of this module. Leave it alone., type: str, default: ""}
   state:
     description:
       - V(merged) makes the declared interfaces what is declared, and keeps their other settings.
@@ -320,28 +303,15 @@ plan:
   type: list
   elements: dict
   contains:
-    action:
-      description: V(create), V(update) or V(remove).
-      type: str
-      returned: always
-    kind:
-      description: Always V(interface).
-      type: str
-      returned: always
-    name:
-      description: The declared name.
-      type: str
-      returned: always
-    reason:
-      description: What differs, in words.
-      type: str
-      returned: always
+    action: {description: "V(create), V(update) or V(remove).", type: str}
+    kind: {description: Always V(interface)., type: str}
+    name: {description: The declared name., type: str}
+    reason: {description: "What differs, in words.", type: str}
     risk:
       description:
         - V(disruptive) where running settings of an interface change, V(destructive) where one is removed,
           V(none) where only files change or an interface is new.
       type: str
-      returned: always
   sample:
     - {action: update, kind: interface, name: rnic0, reason: "mtu is 1500, wanted 9000", risk: disruptive}
 done:
@@ -355,12 +325,7 @@ failed_step:
   returned: when a change failed
   type: dict
   sample: {action: update, kind: interface, name: rnic0, error: the old settings are back}
-not_tried:
-  description: The other steps.
-  returned: when a change failed
-  type: list
-  elements: dict
-  sample: []
+not_tried: {description: The other steps., returned: when a change failed, type: list, elements: dict, sample: []}
 undo_log:
   description: What the server did to put the old settings back, line by line.
   returned: when a change was not confirmed

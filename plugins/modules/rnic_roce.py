@@ -26,15 +26,7 @@ description:
     interface, with their names. Queue pairs that cannot be listed count as in use where the server has RDMA devices.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes
 requirements:
   - root
   - systemd
@@ -84,22 +76,15 @@ options:
         description: 802.3x pause frames, which exclude PFC. Only the direction that is named changes.
         type: dict
         suboptions:
-          rx:
-            description: Obey received pause frames.
-            type: bool
-          tx:
-            description: Send pause frames.
-            type: bool
+          rx: {description: Obey received pause frames., type: bool}
+          tx: {description: Send pause frames., type: bool}
       ecn:
         description:
           - The priorities with congestion control (DCQCN), as notification point and as reaction point.
           - Only drivers of MLNX_OFED have this setting.
         type: list
         elements: int
-      roce_mode:
-        description: The RoCE version that the RDMA CM uses by default.
-        type: str
-        choices: [v1, v2]
+      roce_mode: {description: The RoCE version that the RDMA CM uses by default., type: str, choices: [v1, v2]}
       roce_tos:
         description:
           - The ToS byte that the RDMA CM uses by default, 0 to 255. V(106) is DSCP 26 with ECT(0).
@@ -115,12 +100,8 @@ options:
         description: Ring sizes, in descriptors. Only the direction that is named changes. A change interrupts traffic.
         type: dict
         suboptions:
-          rx:
-            description: Receive ring, in descriptors.
-            type: int
-          tx:
-            description: Transmit ring, in descriptors.
-            type: int
+          rx: {description: "Receive ring, in descriptors.", type: int}
+          tx: {description: "Transmit ring, in descriptors.", type: int}
       buffer_sizes:
         description:
           - Sizes of the eight receive buffers, in bytes. As long as this is never set, the driver divides them.
@@ -201,26 +182,11 @@ plan:
   type: list
   elements: dict
   contains:
-    action:
-      description: Always V(update).
-      type: str
-      returned: always
-    kind:
-      description: Always V(interface).
-      type: str
-      returned: always
-    name:
-      description: The declared name.
-      type: str
-      returned: always
-    reason:
-      description: What differs, in words.
-      type: str
-      returned: always
-    risk:
-      description: V(disruptive) where running settings change, V(none) where only the files do.
-      type: str
-      returned: always
+    action: {description: Always V(update)., type: str}
+    kind: {description: Always V(interface)., type: str}
+    name: {description: The declared name., type: str}
+    reason: {description: "What differs, in words.", type: str}
+    risk: {description: "V(disruptive) where running settings change, V(none) where only the files do.", type: str}
   sample:
     - {action: update, kind: interface, name: rnic0, reason: "pfc is [], wanted [3]", risk: disruptive}
 done:

@@ -16,16 +16,7 @@ description:
     neighbours, learned MAC addresses, and the counters of PFC, ECN and errors.
   - Compares the devices that it recognises at the ports with declared cables, if O(cables) are given.
   - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
   cables:
     description: Which device should be on which port.
@@ -33,10 +24,7 @@ options:
     elements: dict
     default: []
     suboptions:
-      port:
-        description: The port, in any of EOS's spellings.
-        type: str
-        required: true
+      port: {description: "The port, in any of EOS's spellings.", type: str, required: true}
       device:
         description: The device's name, as it calls itself over LLDP. A domain behind it does not matter.
         type: str
@@ -81,10 +69,7 @@ ports:
   type: list
   elements: dict
   returned: success
-qos:
-  description: Quality of service, as the option C(qos) of M(ipu.pod.tor_switch).
-  type: dict
-  returned: success
+qos: {description: "Quality of service, as the option C(qos) of M(ipu.pod.tor_switch).", type: dict, returned: success}
 vlan_members:
   description: VLAN to the ports that are in it now, as C(show vlan) says. Ports without link may be left out.
   type: dict
@@ -125,11 +110,7 @@ cabling:
   elements: dict
   returned: success
   sample: [{port: Ethernet9/1, declared: pod001-ipum1, seen: [pod001-ipum1], verdict: right}]
-table:
-  description: RV(cabling) as lines for a person.
-  type: list
-  elements: str
-  returned: success
+table: {description: RV(cabling) as lines for a person., type: list, elements: str, returned: success}
 """
 
 from typing import Any

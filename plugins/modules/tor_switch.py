@@ -26,13 +26,6 @@ extends_documentation_fragment:
   - ipu.pod._tor_switch.vlans
   - ipu.pod._tor_switch.ports
   - ipu.pod._tor_switch.qos
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
 options:
   state:
     description:
@@ -59,11 +52,7 @@ options:
         type: list
         elements: str
         default: []
-      ports:
-        description: Names of ports.
-        type: list
-        elements: str
-        default: []
+      ports: {description: Names of ports., type: list, elements: str, default: []}
   canary:
     description:
       - Names of some of the declared ports. They are changed, checked and confirmed first, in a session of their own,
@@ -274,18 +263,12 @@ plan:
   elements: dict
   returned: state is merged, replaced or overridden
   contains:
-    action:
-      description: V(create), V(update) or V(remove).
-      type: str
-    kind:
-      description: The kind of thing, as in RV(before).
-      type: str
+    action: {description: "V(create), V(update) or V(remove).", type: str}
+    kind: {description: "The kind of thing, as in RV(before).", type: str}
     name:
       description: The VLAN's number, the port's full name, the profile's name and the queue's number, and so on.
       type: str
-    reason:
-      description: What is different from what is declared; for a port, after its owner.
-      type: str
+    reason: {description: "What is different from what is declared; for a port, after its owner.", type: str}
     risk:
       description:
         - V(disruptive) where frames that pass today may stop passing.
@@ -322,26 +305,15 @@ gathered:
   type: dict
   returned: state is gathered
   contains:
-    vlans:
-      description: As O(vlans).
-      type: list
-      elements: dict
-    ports:
-      description: As O(ports).
-      type: list
-      elements: dict
-    qos:
-      description: As O(qos), as far as it is not EOS's default.
-      type: dict
+    vlans: {description: As O(vlans)., type: list, elements: dict}
+    ports: {description: As O(ports)., type: list, elements: dict}
+    qos: {description: "As O(qos), as far as it is not EOS's default.", type: dict}
 done:
   description: The steps that were carried out.
   type: list
   elements: dict
   returned: on failure during the change
-failed_step:
-  description: The step that failed, with the error.
-  type: dict
-  returned: on failure during the change
+failed_step: {description: "The step that failed, with the error.", type: dict, returned: on failure during the change}
 not_tried:
   description: The steps that were not tried.
   type: list

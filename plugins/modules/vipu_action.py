@@ -15,20 +15,11 @@ description:
   - Does one thing once. It is no state, so each run does it again.
   - Refused while IPUs that it affects are in use. The module cannot see that itself; the caller says it in O(in_use),
     and unknown counts as in use.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
+extends_documentation_fragment: [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin]
 attributes:
-  check_mode:
-    support: full
-    details: Refuses as a real run does, and returns what it would do.
-  diff_mode:
-    support: none
-    details: An action is no difference of state. RV(plan) describes it.
-  idempotent:
-    support: none
-    details: An action is done each time.
+  check_mode: {support: full, details: Refuses as a real run does, and returns what it would do.}
+  diff_mode: {support: none, details: An action is no difference of state. RV(plan) describes it.}
+  idempotent: {support: none, details: An action is done each time.}
 options:
   action:
     description:
@@ -38,10 +29,7 @@ options:
     type: str
     choices: [test_cluster, reset_partition, remove_partition]
     required: true
-  name:
-    description: The cluster or partition.
-    type: str
-    required: true
+  name: {description: The cluster or partition., type: str, required: true}
   in_use:
     description: The partitions that are in use now, V([]) for none. Without it that is unknown.
     type: list
@@ -50,10 +38,7 @@ options:
     description: Do it even where IPUs are or may be in use. Whatever runs there is lost.
     type: bool
     default: false
-  wait_timeout:
-    description: How long it may take, in seconds.
-    type: int
-    default: 120
+  wait_timeout: {description: "How long it may take, in seconds.", type: int, default: 120}
   lock_timeout:
     description: How long to wait, in seconds, for another run that changes the same controller from this host.
     type: int
@@ -84,10 +69,7 @@ plan:
   returned: success
   sample:
     - {action: reset, kind: partition, name: train, reason: is asked for, risk: tenant outage}
-before:
-  description: The cluster or partition before.
-  type: dict
-  returned: success
+before: {description: The cluster or partition before., type: dict, returned: success}
 after:
   description: The cluster or partition after, null where it is gone. Not returned in check mode.
   type: dict

@@ -16,17 +16,7 @@ description:
   - The admin end-point shows agents, clusters, allocations, users and partitions; the user end-point, which needs no
     administrator, allocations and partitions; transport V(grpc) partitions alone.
   - An answer that cannot be understood is an error, never an empty list.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: [ipu.pod._attributes.reads, ipu.pod._vipu]
 options:
   transport:
     description:
@@ -58,10 +48,7 @@ options:
     type: list
     elements: str
     default: []
-  ipu_attributes:
-    description: Also read the attributes of all IPUs.
-    type: bool
-    default: false
+  ipu_attributes: {description: Also read the attributes of all IPUs., type: bool, default: false}
   discovered_agents:
     description:
       - Also read which agents have announced themselves. Only the admin end-point knows them, and only where the
@@ -102,11 +89,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-release:
-  description: The V-IPU release of the controller.
-  type: str
-  returned: success
-  sample: 1.18.0
+release: {description: The V-IPU release of the controller., type: str, returned: success, sample: 1.18.0}
 agents:
   description: Agent name to its host, port, status and V-IPU release.
   type: dict

@@ -15,18 +15,7 @@ description:
   - Records what C(vipu-admin) says of its version and of each of its commands, what the controller says of its
     version, and what the JSON of its lists looks like, and compares that with what this collection relies on.
   - Changes nothing, and sends no other request to the controller than for its version and its lists.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: [ipu.pod._attributes.reads, ipu.pod._vipu, ipu.pod._vipu.admin]
 """
 
 EXAMPLES = r"""
@@ -58,11 +47,7 @@ commands:
   type: list
   elements: dict
   returned: success
-table:
-  description: RV(commands) for a person, one line each.
-  type: list
-  elements: str
-  returned: success
+table: {description: "RV(commands) for a person, one line each.", type: list, elements: str, returned: success}
 differences:
   description: One sentence for everything in which the program differs from what is known.
   type: list

@@ -41,11 +41,7 @@ options:
     type: dict
     default: {}
     suboptions:
-      partitions_of:
-        description: Allocations whose partitions are purged.
-        type: list
-        elements: str
-        default: []
+      partitions_of: {description: Allocations whose partitions are purged., type: list, elements: str, default: []}
       allocations_of:
         description: Clusters whose allocations are purged. Their partitions have to go too, see O(purge.partitions_of).
         type: list
@@ -93,10 +89,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-before:
-  description: All entities before, by kind and name.
-  type: dict
-  returned: success
+before: {description: "All entities before, by kind and name.", type: dict, returned: success}
 after:
   description:
     - All entities after. In check mode what they would be, without the fields that only the controller can tell.
@@ -121,20 +114,12 @@ access_keys:
   description: User to access key, for the users that this run created.
   type: dict
   returned: where O(return_keys) is set and users were created
-done:
-  description: The steps that were carried out before one failed.
-  type: list
-  elements: dict
-  returned: failure
+done: {description: The steps that were carried out before one failed., type: list, elements: dict, returned: failure}
 failed_step:
   description: The step that failed, with the controller's words in C(error).
   type: dict
   returned: failure
-not_tried:
-  description: The steps after it.
-  type: list
-  elements: dict
-  returned: failure
+not_tried: {description: The steps after it., type: list, elements: dict, returned: failure}
 """
 
 from ansible.module_utils.basic import AnsibleModule

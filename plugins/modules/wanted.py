@@ -16,16 +16,7 @@ description:
   - Asks no host, and changes nothing.
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: It changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
   role:
     description: The role, without the name of the collection.
@@ -64,26 +55,11 @@ files:
   type: list
   elements: dict
   contains:
-    path:
-      description: Where it is.
-      type: str
-      returned: always
-    content:
-      description: Its text.
-      type: str
-      returned: always
-    owner:
-      description: Its owner.
-      type: str
-      returned: always
-    group:
-      description: Its group.
-      type: str
-      returned: always
-    mode:
-      description: Its mode, octal.
-      type: str
-      returned: always
+    path: {description: Where it is., type: str}
+    content: {description: Its text., type: str}
+    owner: {description: Its owner., type: str}
+    group: {description: Its group., type: str}
+    mode: {description: "Its mode, octal.", type: str}
   sample:
     - {path: /etc/sysctl.d/90-ipu-pod.conf, content: "net.ipv4.conf.all.arp_ignore=1\n", owner: root, group: root,
        mode: "0644"}
@@ -108,12 +84,7 @@ links:
   type: list
   elements: dict
   sample: []
-absent:
-  description: Paths where nothing shall be.
-  returned: always
-  type: list
-  elements: str
-  sample: []
+absent: {description: Paths where nothing shall be., returned: always, type: list, elements: str, sample: []}
 units:
   description:
     - systemd units, each with C(name), C(enabled), C(state) as in M(ansible.builtin.systemd_service), null where that
