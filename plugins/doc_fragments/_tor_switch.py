@@ -66,10 +66,7 @@ options:
       description:
         description: What the port is for, in one line. An empty text removes the description.
         type: str
-      mode:
-        description: Whether the port carries one VLAN without tags or several with tags.
-        type: str
-        choices: [access, trunk]
+      mode: {description: "One VLAN without tags, or several with tags.", type: str, choices: [access, trunk]}
       vlan: {description: "The VLAN of the port while it is an access port, V(1) to V(4094).", type: int}
       native_vlan:
         description:
@@ -107,9 +104,7 @@ options:
           - A port that joins a channel without it is V(active).
         type: str
         choices: [active, passive, 'on']
-      spanning_tree_edge:
-        description: Whether a host is attached, so that the port forwards at once (C(spanning-tree portfast)).
-        type: bool
+      spanning_tree_edge: {description: Whether the port forwards at once (C(spanning-tree portfast))., type: bool}
       lldp: {description: Whether the port sends and receives LLDP. EOS's default is V(true)., type: bool}
       qos_profile:
         description:
@@ -141,10 +136,7 @@ options:
         elements: dict
         suboptions:
           name: {description: The name of the profile., type: str, required: true}
-          trust:
-            description: Which field of a frame decides on its traffic class, at ports with this profile.
-            type: str
-            choices: [dscp, cos]
+          trust: {description: "As O(ports[].qos_trust), for all ports with it.", type: str, choices: [dscp, cos]}
           queues:
             description: Transmit queues. Queues that are not listed stay as they are.
             type: list
@@ -152,9 +144,7 @@ options:
             suboptions:
               queue: {description: "The number of the queue, V(0) to V(7).", type: int, required: true}
               bandwidth_percent: {description: "Share of the link, V(1) to V(100). V(0) for EOS's default.", type: int}
-              bandwidth_guaranteed_kbps:
-                description: What the queue gets in any case, in kbit/s. V(0) for none.
-                type: int
+              bandwidth_guaranteed_kbps: {description: Guaranteed rate in kbit/s. V(0) for none., type: int}
               priority:
                 description: V(strict) (EOS's default) serves the queue before all lower ones, V(none) takes turns.
                 type: str
@@ -164,9 +154,7 @@ options:
                 type: dict
                 suboptions:
                   minimum_kbytes: {description: Where marking begins., type: int}
-                  maximum_kbytes:
-                    description: Where O(qos.profiles[].queues[].ecn.max_mark_probability) is reached.
-                    type: int
+                  maximum_kbytes: {description: Where marking reaches its maximum., type: int}
                   max_mark_probability: {description: "In percent, V(1) to V(100). If not given, V(100).", type: int}
                   weight: {description: "Of the average queue length, V(0) to V(15). If not given, V(0).", type: int}
           pfc:
@@ -187,14 +175,8 @@ options:
         description: The switch's PFC watchdog. V(0) or an empty text is EOS's default.
         type: dict
         suboptions:
-          timeout:
-            description: Seconds without progress after which a queue counts as stuck, V(0.01) to V(60).
-            type: float
-          recovery_time:
-            description: Seconds without pause frames after which it is taken back, V(0.01) to V(60).
-            type: float
-          polling_interval:
-            description: Seconds between looks, V(0.005) to V(30), at most half of the other two.
-            type: float
+          timeout: {description: "Seconds after which a queue counts as stuck, V(0.01) to V(60).", type: float}
+          recovery_time: {description: "Seconds without pause frames until it recovers, V(0.01) to V(60).", type: float}
+          polling_interval: {description: "Seconds, V(0.005) to V(30), at most half of the other two.", type: float}
           action: {description: What happens to a stuck queue., type: str, choices: ['', drop, errdisable, no-drop]}
 """

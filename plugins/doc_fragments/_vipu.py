@@ -40,8 +40,5 @@ requirements:
     ADMIN = r"""
 options:
   api_port: {description: TCP port of the controller's admin end-point., type: int, default: 8091}
-  program:
-    description: Name or path of the V-IPU admin program on the host that the module runs on.
-    type: str
-    default: vipu-admin
+  program: {description: Name or path of the V-IPU admin program on that host., type: str, default: vipu-admin}
 """

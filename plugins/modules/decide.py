@@ -62,10 +62,7 @@ members:
   returned: success
   type: list
   elements: dict
-undecided:
-  description: The stage after which has to be looked and decided again; empty for none.
-  returned: success
-  type: str
+undecided: {description: The stage after which to look and decide again; empty for none., returned: success, type: str}
 made_at: {description: "When the plan was made, in seconds since the epoch.", returned: success, type: int}
 digest: {description: The checksum of the plan., returned: success, type: str}
 """

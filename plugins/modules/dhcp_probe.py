@@ -16,8 +16,7 @@ description:
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment: ipu.pod._attributes.reads
-requirements:
-  - root
+requirements: [root]
 options:
   interface: {description: "The interface to ask on. It has to be up, and needs no address.", type: str, required: true}
   macs:

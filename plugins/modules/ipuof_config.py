@@ -137,23 +137,13 @@ plan:
     risk: {description: Always V(none)., type: str}
   sample:
     - {action: create, kind: file, name: /etc/ipuof.env.d/train.env, reason: is missing, risk: none}
-done:
-  description: The steps that were carried out before the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+done: {description: The steps carried out before it., returned: when a step failed, type: list, elements: dict}
 failed_step:
   description: The step that failed, with the reason as C(error).
   returned: when a step failed
   type: dict
   sample: {action: create, kind: file, name: /etc/ipuof.env.d/train.env, error: No space left on device}
-not_tried:
-  description: The steps after the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+not_tried: {description: The steps after the one that failed., returned: when a step failed, type: list, elements: dict}
 """
 
 from functools import partial

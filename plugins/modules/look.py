@@ -18,9 +18,7 @@ description:
   - Never fails. A device that does not answer is a result, too.
 extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  host:
-    description: The inventory host. Default that of the task; another one for a task that is delegated to it.
-    type: str
+  host: {description: "The inventory host. Default that of the task, which may be delegated.", type: str}
   parts:
     description: The parts of M(ipu.pod.host_look) that are read. Default all that the host can have.
     type: list

@@ -30,17 +30,10 @@ options:
     type: str
     choices: [held, free]
     default: held
-  directory:
-    description: Where the locks are. The directory is made when it is needed.
-    type: path
-    default: /var/lib/ipu-pod
+  directory: {description: Where the locks are. Made when it is needed., type: path, default: /var/lib/ipu-pod}
   lease: {description: "How long a lock holds without being renewed, in minutes.", type: int, default: 60}
   run: {description: This run. Filled in on the control node., type: dict}
-  gone:
-    description: Runs that are known to be dead. Filled in on the control node.
-    type: list
-    elements: str
-    default: []
+  gone: {description: Runs known to be dead. Filled in on the control node., type: list, elements: str, default: []}
 notes:
   - Has to be run through its action plugin, as a task of a playbook does.
 """

@@ -31,10 +31,7 @@ options:
   pods: {description: Names of the pods that the run may change., type: list, elements: str, default: []}
   limit: {description: What the run was limited to., type: str, default: ""}
   steps: {description: "What the run has done. Without it, that is not known.", type: list, elements: dict}
-  of_plan:
-    description: Whether it has carried out the plan of M(ipu.pod.decide), whose steps then are O(steps).
-    type: bool
-    default: false
+  of_plan: {description: Whether O(steps) are those of the plan of M(ipu.pod.decide)., type: bool, default: false}
   directory: {description: "Where the record is, beside the locks.", type: path, default: /var/lib/ipu-pod}
   keep: {description: How many runs are kept., type: int, default: 1000}
   run: {description: This run. Filled in on the control node., type: dict}

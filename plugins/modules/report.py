@@ -66,10 +66,7 @@ options:
     type: list
     elements: str
     default: []
-  ipus:
-    description: For O(view=capacity), how many IPUs somebody would like to have. 0 asks for none.
-    type: int
-    default: 0
+  ipus: {description: "For O(view=capacity), how many IPUs are wanted. 0 asks for none.", type: int, default: 0}
   cluster: {description: "For O(view=capacity), the one cluster that is shown. Default all.", type: str, default: ""}
 """
 

@@ -19,13 +19,8 @@ requirements:
   - ethtool, iproute2 with JSON output
 options:
   minimum_firmware: {description: The firmware version that a NIC should have at least., type: str, default: 16.26.1040}
-  minimum_speed:
-    description: The speed that the link of a NIC should have at least, in Mbit/s.
-    type: int
-    default: 0
-seealso:
-  - module: ipu.pod.rnic_roce
-  - module: ipu.pod.rnic_network
+  minimum_speed: {description: "The least speed that a link should have, in Mbit/s.", type: int, default: 0}
+seealso: [{module: ipu.pod.rnic_roce}, {module: ipu.pod.rnic_network}]
 """
 
 EXAMPLES = r"""
@@ -50,9 +45,7 @@ nics:
     up: {description: Whether it is switched on., type: bool}
     carrier: {description: Whether there is a link to the other end of the cable., type: bool}
     speed: {description: Speed of the link in Mbit/s; null without a link., type: int}
-    speed_verdict:
-      description: V(ok) for O(minimum_speed) or more, V(slower), or V(unknown) without a link.
-      type: str
+    speed_verdict: {description: "V(ok) from O(minimum_speed) on, V(slower), or V(unknown) without link.", type: str}
     mtu: {description: MTU in bytes., type: int}
     addresses: {description: Global addresses with prefix length., type: list, elements: str}
     rdma_device: {description: The RDMA device on it; null where there is none., type: str}

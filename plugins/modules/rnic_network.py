@@ -97,12 +97,8 @@ options:
         description:
           - One line for people, which stands in the file. Not declared, it is kept; empty for none.
         type: str
-      parent:
-        description: For a VLAN, the O(interfaces[].name) of the declared NIC or bond that it is on.
-        type: str
-      vlan_id:
-        description: For a VLAN, its number, 1 to 4094. To change it, make the interface absent first.
-        type: int
+      parent: {description: "For a VLAN, the O(interfaces[].name) of its declared NIC or bond.", type: str}
+      vlan_id: {description: "For a VLAN, its number, 1 to 4094. To change it, make it absent first.", type: int}
       members:
         description:
           - For a bond, the O(interfaces[].name) of its declared NICs. They must be ports of the same NIC,
@@ -126,18 +122,12 @@ options:
         suboptions:
           index: {description: "Number of the function, from 0 without gaps.", type: int, required: true}
           mac: {description: Its MAC address., type: str, required: true}
-          vlan:
-            description: The VLAN that the NIC puts all its frames into, 1 to 4094; V(0) for none.
-            type: int
-            default: 0
+          vlan: {description: "The VLAN that all its frames get, 1 to 4094; V(0) for none.", type: int, default: 0}
           trust:
             description: Whether its user may change the MAC address and receive what is for others.
             type: bool
             default: false
-          spoof_check:
-            description: Whether the NIC drops frames that it sends with another MAC address.
-            type: bool
-            default: true
+          spoof_check: {description: Whether the NIC drops its frames with another MAC., type: bool, default: true}
   new_service:
     description:
       - The same run starts systemd-networkd. Only in check mode does this matter, the service may then be stopped.
@@ -319,7 +309,6 @@ done:
   returned: when a change failed
   type: list
   elements: dict
-  sample: []
 failed_step:
   description: The first step, with what went wrong as C(error).
   returned: when a change failed

@@ -124,10 +124,7 @@ options:
     default: merged
 notes:
   - Priority and DSCP have to be those of the switch ports, hop by hop. Which ones IPU-Machines expect is not published.
-seealso:
-  - module: ipu.pod.rnic_network
-  - module: ipu.pod.rnic_info
-  - module: ipu.pod.tor_switch
+seealso: [{module: ipu.pod.rnic_network}, {module: ipu.pod.rnic_info}, {module: ipu.pod.tor_switch}]
 """
 
 EXAMPLES = r"""
@@ -189,23 +186,13 @@ plan:
     risk: {description: "V(disruptive) where running settings change, V(none) where only the files do.", type: str}
   sample:
     - {action: update, kind: interface, name: rnic0, reason: "pfc is [], wanted [3]", risk: disruptive}
-done:
-  description: The steps that were carried out before the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+done: {description: The steps carried out before it., returned: when a step failed, type: list, elements: dict}
 failed_step:
   description: The step that failed, with the reason as C(error), which says whether the old settings are back.
   returned: when a step failed
   type: dict
   sample: {action: update, kind: interface, name: rnic0, error: the old settings are back}
-not_tried:
-  description: The steps after the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+not_tried: {description: The steps after the one that failed., returned: when a step failed, type: list, elements: dict}
 gathered:
   description:
     - Every NIC that may be declared, with its running settings, in the form of O(interfaces).

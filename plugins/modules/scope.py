@@ -36,11 +36,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-hosts:
-  description: Names of devices, those of O(hosts) and those of O(vpods).
-  returned: success
-  type: list
-  elements: str
+hosts: {description: The devices of O(hosts) and those of O(vpods)., returned: success, type: list, elements: str}
 lock_hosts:
   description: The hosts that keep the locks of the pods, each with C(host) and C(pods).
   returned: success

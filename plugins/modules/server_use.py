@@ -18,8 +18,7 @@ description:
 extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
   - C(rdma) of iproute2, on servers with RDMA devices
-seealso:
-  - module: ipu.pod.rnic_info
+seealso: [{module: ipu.pod.rnic_info}]
 """
 
 EXAMPLES = r"""

@@ -43,23 +43,17 @@ site:
     features: {description: "Slurm's nodes, each with its C(Feature).", type: dict}
     plugins_included: {description: Whether plugstack.conf includes all that is in its folder., type: bool}
     gres_included: {description: Whether gres.conf includes what the role writes for it., type: bool}
-    gres_empty:
-      description: Whether there is a gres.conf in which nothing stands, which is an error to Slurm.
-      type: bool
+    gres_empty: {description: "Whether there is an empty gres.conf, which is an error to Slurm.", type: bool}
     overridden:
       description: Settings of RV(site.values) that slurm.conf has after the line that includes those of the role.
       type: list
       elements: str
-    scripts:
-      description: Who wrote C(job_submit.lua) and C(cli_filter.lua), V(role) or V(site); empty where there is none.
-      type: dict
+    scripts: {description: "Who wrote C(job_submit.lua) and C(cli_filter.lua), as RV(site.slurm_conf).", type: dict}
     site_scripts:
       description: For which of RV(site.scripts) the site's own is kept beside that of the role.
       type: list
       elements: str
-    version:
-      description: The version of Slurm that plugins are built for here; empty without what they are built with.
-      type: str
+    version: {description: The version of Slurm that plugins are built for; empty without its headers., type: str}
   sample:
     slurm_conf: site
     included: false

@@ -16,10 +16,7 @@ description:
   - A contradiction between pods.yml and what the owner chose is an error of one sentence.
 extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  choice:
-    description: The variables of the role P(ipu.pod.slurm#role), without C(slurm_) in their names.
-    type: dict
-    required: true
+  choice: {description: "Variables of the role P(ipu.pod.slurm#role), without C(slurm_).", type: dict, required: true}
   controllers: {description: "The hosts of Slurm's controllers, each with its address.", type: raw, default: []}
   found:
     description: What M(ipu.pod.slurm_info) returns on the first of them. Without it there are only RV(settings).

@@ -25,10 +25,7 @@ options:
     default: []
     suboptions:
       port: {description: "The port, in any of EOS's spellings.", type: str, required: true}
-      device:
-        description: The device's name, as it calls itself over LLDP. A domain behind it does not matter.
-        type: str
-        required: true
+      device: {description: The device's name over LLDP. A domain behind it does not matter., type: str, required: true}
       mac:
         description:
           - The MAC address of the device's RNIC at this port, where it is known.
@@ -36,8 +33,7 @@ options:
         type: str
 notes:
   - Runs on the control node over the same connections as M(ipu.pod.tor_switch).
-seealso:
-  - module: ipu.pod.tor_switch
+seealso: [{module: ipu.pod.tor_switch}]
 """
 
 EXAMPLES = r"""
@@ -59,11 +55,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-vlans:
-  description: The VLANs, as the option C(vlans) of M(ipu.pod.tor_switch).
-  type: list
-  elements: dict
-  returned: success
+vlans: {description: As the option C(vlans) of M(ipu.pod.tor_switch)., type: list, elements: dict, returned: success}
 ports:
   description: The ports, as the option C(ports) of M(ipu.pod.tor_switch). Ports it does not configure are external.
   type: list

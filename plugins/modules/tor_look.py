@@ -20,10 +20,7 @@ description:
 extends_documentation_fragment: ipu.pod._attributes.reads
 notes:
   - Runs on the control node over the same connections as M(ipu.pod.tor_switch).
-seealso:
-  - module: ipu.pod.look
-  - module: ipu.pod.tor_info
-  - module: ipu.pod.tor_switch
+seealso: [{module: ipu.pod.look}, {module: ipu.pod.tor_info}, {module: ipu.pod.tor_switch}]
 """
 
 EXAMPLES = r"""
@@ -42,9 +39,7 @@ parts:
   type: dict
   returned: success
   contains:
-    running_config:
-      description: The running-config in C(text), without what follows words such as C(secret) or C(key).
-      type: dict
+    running_config: {description: "C(text), without what follows words such as C(secret) or C(key).", type: dict}
     gathered:
       description:
         - VLANs, ports and quality of service, as M(ipu.pod.tor_switch) returns them with

@@ -47,11 +47,7 @@ options:
       - A VLAN that an external port, or an interface of its own (C(interface Vlan101)), still uses is refused.
     type: dict
     suboptions:
-      vlans:
-        description: VLANs, as numbers and ranges such as V(100-199). V(1) always stays.
-        type: list
-        elements: str
-        default: []
+      vlans: {description: "VLANs, such as V(100-199). V(1) always stays.", type: list, elements: str, default: []}
       ports: {description: Names of ports., type: list, elements: str, default: []}
   canary:
     description:
@@ -126,8 +122,7 @@ notes:
   - Refuses to change a switch on which somebody else has a configuration session open or a commit timer running. A
     session that a run of this module left behind is aborted by the next run that changes something, once its process is
     gone.
-seealso:
-  - module: arista.eos.eos_config
+seealso: [{module: arista.eos.eos_config}]
 """
 
 EXAMPLES = r"""
@@ -265,9 +260,7 @@ plan:
   contains:
     action: {description: "V(create), V(update) or V(remove).", type: str}
     kind: {description: "The kind of thing, as in RV(before).", type: str}
-    name:
-      description: The VLAN's number, the port's full name, the profile's name and the queue's number, and so on.
-      type: str
+    name: {description: "The VLAN's number, the port's full name, the profile's name and queue, and so on.", type: str}
     reason: {description: "What is different from what is declared; for a port, after its owner.", type: str}
     risk:
       description:
@@ -308,17 +301,9 @@ gathered:
     vlans: {description: As O(vlans)., type: list, elements: dict}
     ports: {description: As O(ports)., type: list, elements: dict}
     qos: {description: "As O(qos), as far as it is not EOS's default.", type: dict}
-done:
-  description: The steps that were carried out.
-  type: list
-  elements: dict
-  returned: on failure during the change
+done: {description: The steps carried out., type: list, elements: dict, returned: on failure during the change}
 failed_step: {description: "The step that failed, with the error.", type: dict, returned: on failure during the change}
-not_tried:
-  description: The steps that were not tried.
-  type: list
-  elements: dict
-  returned: on failure during the change
+not_tried: {description: The steps not tried., type: list, elements: dict, returned: on failure during the change}
 """
 
 import getpass

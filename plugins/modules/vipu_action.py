@@ -30,21 +30,14 @@ options:
     choices: [test_cluster, reset_partition, remove_partition]
     required: true
   name: {description: The cluster or partition., type: str, required: true}
-  in_use:
-    description: The partitions that are in use now, V([]) for none. Without it that is unknown.
-    type: list
-    elements: str
-  even_in_use:
-    description: Do it even where IPUs are or may be in use. Whatever runs there is lost.
-    type: bool
-    default: false
+  in_use: {description: "The partitions in use, V([]) for none. Without it that is unknown.", type: list, elements: str}
+  even_in_use: {description: Do it even where IPUs may be in use. What runs there is lost., type: bool, default: false}
   wait_timeout: {description: "How long it may take, in seconds.", type: int, default: 120}
   lock_timeout:
     description: How long to wait, in seconds, for another run that changes the same controller from this host.
     type: int
     default: 0
-seealso:
-  - module: ipu.pod.vipu_state
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""
@@ -74,10 +67,7 @@ after:
   description: The cluster or partition after, null where it is gone. Not returned in check mode.
   type: dict
   returned: success, not in check mode
-report:
-  description: What V(test_cluster) found, in the words of C(vipu-admin).
-  type: str
-  returned: after V(test_cluster)
+report: {description: What C(vipu-admin) says of it., type: str, returned: after V(test_cluster)}
 """
 
 import contextlib

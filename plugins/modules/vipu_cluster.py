@@ -20,8 +20,7 @@ extends_documentation_fragment:
   - ipu.pod._vipu.admin
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.clusters
-seealso:
-  - module: ipu.pod.vipu_state
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""

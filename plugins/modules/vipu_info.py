@@ -31,9 +31,7 @@ options:
     type: str
     choices: [admin, user]
     default: admin
-  api_port:
-    description: TCP port of the end-point. Default 8091 for the admin end-point, 8090 for the user end-point.
-    type: int
+  api_port: {description: "TCP port of the end-point. Default 8091 for admin, 8090 for user.", type: int}
   program:
     description:
       - Name or path of the V-IPU program on the host that the module runs on. Default C(vipu-admin) for the admin
@@ -124,10 +122,7 @@ ipuof_configurations:
   description: Partition name to a list with, for each of its GCDs, the devices and attributes that Poplar needs.
   type: dict
   returned: when asked for
-ipu_attributes:
-  description: Agent name to the number of an IPU to its attributes.
-  type: dict
-  returned: when asked for
+ipu_attributes: {description: Agent name to number of an IPU to attributes., type: dict, returned: when asked for}
 discovered_agents:
   description:
     - Name (the id that the controller would add it by), host and port of each agent that has announced itself, whether

@@ -22,8 +22,7 @@ extends_documentation_fragment:
   - ipu.pod._vipu_entities
   - ipu.pod._vipu_entities.partitions
   - ipu.pod._vipu_entities.sizes
-seealso:
-  - module: ipu.pod.vipu_state
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""

@@ -29,11 +29,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-program_release:
-  description: V-IPU release of the program.
-  type: str
-  returned: when it is understood
-  sample: 1.18.0
+program_release: {description: The program's V-IPU release., type: str, returned: when it is understood, sample: 1.18.0}
 server_release:
   description: V-IPU release of the controller.
   type: str
@@ -58,10 +54,7 @@ json:
   type: dict
   returned: success
   sample: {agents: [id, spec.host, spec.port, status.state]}
-help:
-  description: Command to what the program printed of it. Null where it printed nothing.
-  type: dict
-  returned: success
+help: {description: "Command to what the program printed of it, null for nothing.", type: dict, returned: success}
 problems:
   description: One sentence for each answer that is not understood, with the command. Nothing may be built on those.
   type: list

@@ -47,16 +47,8 @@ options:
         type: list
         elements: str
         default: []
-      patterns:
-        description: Only names that match one of these globs are purged.
-        type: list
-        elements: str
-        default: ["*"]
-      ignore:
-        description: Names that match one of these globs are never purged.
-        type: list
-        elements: str
-        default: []
+      patterns: {description: Globs; only names that match one are purged., type: list, elements: str, default: ["*"]}
+      ignore: {description: Globs; names that match one are never purged., type: list, elements: str, default: []}
       max_deletions:
         description: A run that would purge more entities than this is refused, with the list of them.
         type: int
@@ -115,10 +107,7 @@ access_keys:
   type: dict
   returned: where O(return_keys) is set and users were created
 done: {description: The steps that were carried out before one failed., type: list, elements: dict, returned: failure}
-failed_step:
-  description: The step that failed, with the controller's words in C(error).
-  type: dict
-  returned: failure
+failed_step: {description: "The step that failed, with the answer in C(error).", type: dict, returned: failure}
 not_tried: {description: The steps after it., type: list, elements: dict, returned: failure}
 """
 

@@ -18,11 +18,7 @@ version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  role:
-    description: The role, without the name of the collection.
-    type: str
-    required: true
-    choices: [poplar_server, vipu_controller, vpod]
+  role: {description: The role., type: str, required: true, choices: [poplar_server, vipu_controller, vpod]}
   vpod:
     description:
       - The vPOD whose dedicated V-IPU controller is meant, with O(role=vipu_controller) alone. Without it, that of the
@@ -70,7 +66,6 @@ secret_files:
   returned: always
   type: list
   elements: dict
-  sample: []
 directories:
   description: Directories, each with C(path), C(owner), C(group) and C(mode).
   returned: always
@@ -78,12 +73,7 @@ directories:
   elements: dict
   sample:
     - {path: /etc/systemd/system/slurmd.service.d, owner: root, group: root, mode: "0755"}
-links:
-  description: Symbolic links, each with C(path) and C(target).
-  returned: always
-  type: list
-  elements: dict
-  sample: []
+links: {description: "Symbolic links, each with C(path) and C(target).", returned: always, type: list, elements: dict}
 absent: {description: Paths where nothing shall be., returned: always, type: list, elements: str, sample: []}
 units:
   description:
@@ -94,12 +84,7 @@ units:
   elements: dict
   sample:
     - {name: systemd-networkd.service, enabled: true, state: started, restarted_by: []}
-packages:
-  description: Packages whose names do not depend on the OS.
-  returned: always
-  type: list
-  elements: str
-  sample: []
+packages: {description: Packages whose names do not depend on the OS., returned: always, type: list, elements: str}
 packages_by_os_family:
   description: Names of the others, by OS family as in C(ansible_facts.os_family).
   returned: always
