@@ -7,9 +7,9 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of :mod:`_tor.options` that describe a switch: one fragment each for VLANs, ports and QoS."""
+    """The options of :mod:`_tor.options` that describe a switch."""
 
-    VLANS = r"""
+    DOCUMENTATION = r"""
 options:
   vlans:
     description: The VLANs that should exist. VLANs that are not listed stay as they are.
@@ -37,10 +37,6 @@ options:
         type: str
         choices: [present, absent]
         default: present
-"""
-
-    PORTS = r"""
-options:
   ports:
     description:
       - The ports that should be as described. Ports that are not listed stay as they are.
@@ -117,10 +113,6 @@ options:
           - If not given, it is kept, whatever the state.
         type: str
         choices: [dscp, cos]
-"""
-
-    QOS = r"""
-options:
   qos:
     description:
       - Quality of service, switch-wide. Whatever is not given stays as it is. What is given is validated against each

@@ -56,8 +56,7 @@ offers:
     server: {description: "The server's address, as it says itself.", type: str}
     address: {description: The address that it offered., type: str}
     mac: {description: The MAC address that it is for., type: str}
-  sample:
-    - {server: 10.5.255.254, address: 10.5.1.1, mac: "0c:42:a1:00:01:01"}
+  sample: [{server: 10.5.255.254, address: 10.5.1.1, mac: "0c:42:a1:00:01:01"}]
 """
 
 from ansible.module_utils.basic import AnsibleModule

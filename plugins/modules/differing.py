@@ -57,14 +57,12 @@ directories:
   returned: success
   type: list
   elements: dict
-  sample:
-    - {path: /etc/ipu-pod, owner: root, group: root, mode: "0755"}
+  sample: [{path: /etc/ipu-pod, owner: root, group: root, mode: "0755"}]
 files:
   description: Files that are missing or have another content, owner, group or mode; with all of what is wanted.
   returned: success
   type: list
   elements: dict
-  sample:
-    - {path: /etc/ipu-pod/motd, content: "One pod, four servers.\n", owner: root, group: root, mode: "0644"}
+  sample: [{path: /etc/ipu-pod/motd, content: "One pod, four servers.\n", owner: root, group: root, mode: "0644"}]
 absent: {description: Paths where something is., returned: success, type: list, elements: str, sample: []}
 """

@@ -73,13 +73,7 @@ EXAMPLES = r"""
       - {name: train, api_host: 10.3.1.200}
       - {name: serve, api_host: 10.3.1.200}
 
-- name: Read the IPUoF configurations
-  ipu.pod.vipu_info:
-    ipuof_configurations: [train]
-  delegate_to: ctrl001
-  register: controller
-
-- name: Write configuration files for two GCDs, readable for one group only
+- name: Write what ipu.pod.vipu_info has read as files for two GCDs, readable for one group only
   ipu.pod.ipuof_config:
     mode: files
     group: poplar
@@ -100,49 +94,26 @@ before:
     - This module's files as they were, under C(file) by path, each with C(content) as a list of lines, C(owner),
       C(group) and C(mode).
     - Under C(foreign_file) the paths of other files in the same places, without any field.
-  returned: when the request was not refused
-  type: dict
-  sample:
-    file: {}
-    foreign_file: {/etc/ipuof.conf.d/of_others.conf: {}}
-after:
-  description: The same as RV(before) after the change, read again. In check mode what it would be.
-  returned: when the request was not refused
+  returned: when not refused
   type: dict
   sample:
     file:
       /etc/ipuof.env.d/train.env:
-        content: [IPUOF_VIPU_API_HOST=10.3.1.200, IPUOF_VIPU_API_PORT=8090]
-        owner: root
-        group: root
-        mode: "0644"
+        {content: [IPUOF_VIPU_API_HOST=10.3.1.200, IPUOF_VIPU_API_PORT=8090], owner: root, group: root, mode: "0644"}
     foreign_file: {/etc/ipuof.conf.d/of_others.conf: {}}
-diff:
-  description: RV(before) and RV(after), each with only the fields that differ.
-  returned: when the request was not refused
+after:
+  description: The same as RV(before) after the change, read again. In check mode what it would be.
+  returned: when not refused
   type: dict
-  sample:
-    before: {file: {/etc/ipuof.env.d/train.env: {mode: "0600"}}}
-    after: {file: {/etc/ipuof.env.d/train.env: {mode: "0644"}}}
+diff: {description: The fields of RV(before) and RV(after) that differ., returned: when not refused, type: dict}
 plan:
-  description: The ordered steps, one per file.
-  returned: when the request was not refused
+  description: The ordered steps, one per file, each with action, kind, name (the path), reason and risk.
+  returned: when not refused
   type: list
   elements: dict
-  contains:
-    action: {description: "V(create), V(update) or V(remove).", type: str}
-    kind: {description: Always V(file)., type: str}
-    name: {description: The path., type: str}
-    reason: {description: "What differs, in words.", type: str}
-    risk: {description: Always V(none)., type: str}
-  sample:
-    - {action: create, kind: file, name: /etc/ipuof.env.d/train.env, reason: is missing, risk: none}
-done: {description: The steps carried out before it., returned: when a step failed, type: list, elements: dict}
-failed_step:
-  description: The step that failed, with the reason as C(error).
-  returned: when a step failed
-  type: dict
-  sample: {action: create, kind: file, name: /etc/ipuof.env.d/train.env, error: No space left on device}
+  sample: [{action: create, kind: file, name: /etc/ipuof.env.d/train.env, reason: is missing, risk: none}]
+done: {description: The steps done before the failed one., returned: when a step failed, type: list, elements: dict}
+failed_step: {description: "The step that failed, with its C(error).", returned: when a step failed, type: dict}
 not_tried: {description: The steps after the one that failed., returned: when a step failed, type: list, elements: dict}
 """
 

@@ -154,39 +154,31 @@ before:
       settings under the names of the options (null for what driver or tools do not have; C(ecn) as notification
       points C(np) and reaction points C(rp)), the lines of C(script) and C(unit) (null for no file), and whether the
       unit C(starts) with the device.
-  returned: when O(state=merged) and the request was not refused
+  returned: when O(state=merged) and not refused
   type: dict
   sample:
     interface:
       rnic0: {device: rnic0, rdma_device: mlx5_0, tools: ofed, trust: pcp, pfc: [], script: null, starts: false}
 after:
   description: The same as RV(before) after the change, read again from the server. In check mode what it would be.
-  returned: when O(state=merged) and the request was not refused
+  returned: with RV(before)
   type: dict
-  sample:
-    interface:
-      rnic0: {device: rnic0, rdma_device: mlx5_0, tools: ofed, trust: dscp, pfc: [3], starts: true}
 diff:
-  description: RV(before) and RV(after), each with only the fields that differ.
-  returned: when O(state=merged) and the request was not refused
+  description: The fields of RV(before) and RV(after) that differ.
+  returned: with RV(before)
   type: dict
   sample:
     before: {interface: {rnic0: {pfc: []}}}
     after: {interface: {rnic0: {pfc: [3]}}}
 plan:
-  description: The ordered steps, one per interface that has to change.
-  returned: when O(state=merged) and the request was not refused
+  description:
+    - The ordered steps, one per interface that has to change, each with action, kind, name, reason and risk, which is
+      V(disruptive) where running settings change and V(none) where only the files do.
+  returned: with RV(before)
   type: list
   elements: dict
-  contains:
-    action: {description: Always V(update)., type: str}
-    kind: {description: Always V(interface)., type: str}
-    name: {description: The declared name., type: str}
-    reason: {description: "What differs, in words.", type: str}
-    risk: {description: "V(disruptive) where running settings change, V(none) where only the files do.", type: str}
-  sample:
-    - {action: update, kind: interface, name: rnic0, reason: "pfc is [], wanted [3]", risk: disruptive}
-done: {description: The steps carried out before it., returned: when a step failed, type: list, elements: dict}
+  sample: [{action: update, kind: interface, name: rnic0, reason: "pfc is [], wanted [3]", risk: disruptive}]
+done: {description: The steps done before the failed one., returned: when a step failed, type: list, elements: dict}
 failed_step:
   description: The step that failed, with the reason as C(error), which says whether the old settings are back.
   returned: when a step failed
@@ -200,8 +192,7 @@ gathered:
   returned: when O(state=gathered)
   type: list
   elements: dict
-  sample:
-    - {name: rnic0, mac: "04:3f:72:00:01:02", trust: dscp, dscp_map: {"26": 3}, pfc: [3]}
+  sample: [{name: rnic0, mac: "04:3f:72:00:01:02", trust: dscp, dscp_map: {"26": 3}, pfc: [3]}]
 lasting:
   description:
     - What the scripts of this module bring back after a restart as it is running, in the form of O(interfaces).
@@ -209,8 +200,7 @@ lasting:
   returned: when O(state=gathered)
   type: list
   elements: dict
-  sample:
-    - {name: rnic0, trust: dscp, dscp_map: {"26": 3}, pfc: [3]}
+  sample: [{name: rnic0, trust: dscp, dscp_map: {"26": 3}, pfc: [3]}]
 """
 
 import os

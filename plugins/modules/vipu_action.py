@@ -60,8 +60,7 @@ plan:
   type: list
   elements: dict
   returned: success
-  sample:
-    - {action: reset, kind: partition, name: train, reason: is asked for, risk: tenant outage}
+  sample: [{action: reset, kind: partition, name: train, reason: is asked for, risk: tenant outage}]
 before: {description: The cluster or partition before., type: dict, returned: success}
 after:
   description: The cluster or partition after, null where it is gone. Not returned in check mode.

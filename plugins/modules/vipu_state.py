@@ -21,17 +21,9 @@ description:
   - Runs on a host with C(vipu-admin), one writer at a time.
   - Users are read only where O(users) is given or something may be removed.
 extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-  - ipu.pod._vipu_entities
-  - ipu.pod._vipu_entities.agents
-  - ipu.pod._vipu_entities.clusters
-  - ipu.pod._vipu_entities.allocations
-  - ipu.pod._vipu_entities.users
-  - ipu.pod._vipu_entities.keys
-  - ipu.pod._vipu_entities.partitions
-  - ipu.pod._vipu_entities.sizes
+  [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin, ipu.pod._vipu_entities, ipu.pod._vipu_entities.agents,
+   ipu.pod._vipu_entities.clusters, ipu.pod._vipu_entities.allocations, ipu.pod._vipu_entities.users,
+   ipu.pod._vipu_entities.keys, ipu.pod._vipu_entities.partitions, ipu.pod._vipu_entities.sizes]
 options:
   purge:
     description:
@@ -95,8 +87,7 @@ plan:
   type: list
   elements: dict
   returned: success
-  sample:
-    - {action: create, kind: agent, name: pod001-ipum1, reason: is not there, risk: none}
+  sample: [{action: create, kind: agent, name: pod001-ipum1, reason: is not there, risk: none}]
 unmanaged:
   description: Names of what is there and neither declared nor purged, by kind. It is never touched.
   type: dict
