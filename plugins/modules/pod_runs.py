@@ -18,7 +18,7 @@ author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment: ipu.pod._attributes
 attributes:
   diff_mode: {support: none}
-  idempotent: {support: partial, details: A run starts once, but can end again.}
+  idempotent: {support: partial, details: "A run starts once, but can end again."}
 options:
   state:
     description:

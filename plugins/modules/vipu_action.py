@@ -17,7 +17,7 @@ description:
     and unknown counts as in use.
 extends_documentation_fragment: [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin]
 attributes:
-  check_mode: {support: full, details: Refuses as a real run does, and returns what it would do.}
+  check_mode: {support: full, details: "Refuses as a real run does, and returns what it would do."}
   diff_mode: {support: none, details: An action is no difference of state. RV(plan) describes it.}
   idempotent: {support: none, details: An action is done each time.}
 options:
