@@ -9,11 +9,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
@@ -43,18 +40,14 @@ OPTIONS = {
 }
 
 
-class ActionModule(ActionBase):
+class ActionModule(PodAction):
     """The thin shell: looks and pods.yml to the pure part, its plan to the folder of the run."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
     _requires_connection = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The plan in short; the whole of it is in the folder of the run."""
-        super().run(tmp, task_vars)
-        variables = task_vars or {}
-        _found, options = self.validate_argument_spec(OPTIONS)
-        options = plain(options)
         folder = RunFolder()
         declaration = declaration_of(variables, self._loader)
         looks = folder.looks()
@@ -85,7 +78,6 @@ class ActionModule(ActionBase):
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
         return {
-            "changed": False,
             "refusals": [*decision.refusals, *_moved(document, options["plan"])],
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
@@ -123,6 +115,6 @@ def _moved(document: dict[str, Any], path: str | None) -> list[str]:
         with open(path, encoding="utf-8") as file:
             saved = parse_plan(file.read(), path)
         found = moved(saved, document)
-    except (Refused, OSError) as error:
-        raise AnsibleActionFail(str(error)) from None
+    except OSError as error:
+        raise Refused(str(error)) from None
     return [f"The plan of {path} is not carried out. Since it was made:", *found] if found else []

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
@@ -20,6 +19,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources 
 )
 
 PATHS = {"type": "list", "elements": "path", "default": []}
+
 OPTIONS = {
     "directories": PATHS,
     "files": {
@@ -36,26 +36,24 @@ OPTIONS = {
 }
 
 
-class ActionModule(ActionBase):
+class ActionModule(PodAction):
     """The host is asked by host_look; one that is as wanted needs no task."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
     _supports_diff = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The resources that differ, by their kind."""
-        super().run(tmp, task_vars)
-        _found, options = self.validate_argument_spec(OPTIONS)
-        resources = _resources(plain(options))
+        resources = _resources(options)
         arguments = {"parts": ["things"], "paths": [resource.path for resource in resources]}
-        answer: dict[str, Any] = self._execute_module("ipu.pod.host_look", arguments, task_vars=task_vars)
+        answer: dict[str, Any] = self._execute_module("ipu.pod.host_look", arguments, task_vars=variables)
         if answer.get("failed"):
             return answer
         seen = plain(answer["parts"]["things"])
         if "message" in seen:
-            raise AnsibleActionFail(f"the host cannot be looked at: {seen['message']}")
+            raise Refused(f"the host cannot be looked at: {seen['message']}")
         found = for_tasks(differing_resources(resources, seen))
-        return {"changed": False, **{kind: found[kind] for kind in OPTIONS}}
+        return {kind: found[kind] for kind in OPTIONS}
 
 
 def _resources(options: dict[str, Any]) -> list[Directory | File | Absent]:

@@ -7,31 +7,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 
-class ActionModule(ActionBase):
+class ActionModule(PodAction):
     """The thin shell."""
 
-    _supports_check_mode = True
     _requires_connection = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, _options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The files, and what there is to say of them."""
-        super().run(tmp, task_vars)
-        self.validate_argument_spec({})
-        try:
-            found = gather(document_of(task_vars or {}, self._loader), RunFolder().looks())
-        except DeclarationError as error:
-            raise AnsibleActionFail("; ".join(error.problems)) from None
+        found = gather(document_of(variables, self._loader), RunFolder().looks())
         return {
-            "changed": False,
             "files": dict(found.files),
             "lines": list(found.lines),
             "partly": list(found.partly),

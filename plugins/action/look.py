@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
-from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
@@ -33,19 +33,16 @@ TURNED_AWAY = ("permission denied", "host key verification failed", "authenticat
 # All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
 NOT_TAKEN = "Data could not be sent"
 
+OPTIONS = {"host": {"type": "str"}, "parts": {"type": "list", "elements": "str", "choices": list(PARTS)}}
 
-class ActionModule(ActionBase):
+
+class ActionModule(PodAction):
     """Keeps the answer of a device on disk and returns the outcome of the look. Never fails."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """Return whether the device has answered; its answer is in the folder of the run."""
-        super().run(tmp, task_vars)
-        variables = task_vars or {}
-        _found, options = self.validate_argument_spec(
-            {"host": {"type": "str"}, "parts": {"type": "list", "elements": "str", "choices": list(PARTS)}}
-        )
         host = options["host"] or str(variables["inventory_hostname"])
         if host != variables["inventory_hostname"]:
             variables = {**variables, **variables["hostvars"][host]}
@@ -59,7 +56,7 @@ class ActionModule(ActionBase):
         except AnsibleError as error:
             look.update(_without(FAILED, str(error)))
         digest = RunFolder().write("looks", host, look)
-        return {"changed": False, "outcome": look["outcome"], "message": look["message"], "digest": digest}
+        return {"outcome": look["outcome"], "message": look["message"], "digest": digest}
 
     def _reason(self, message: str) -> str:
         if NOT_TAKEN in message:

@@ -10,11 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import seconds_since_start
@@ -30,8 +27,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import report_lines, stage_lines
+
+# Views that need a look and no plan.
+LOOKED = ("capacity", "cabling")
 
 OPTIONS = {
     "view": {
@@ -47,34 +46,24 @@ OPTIONS = {
     "ipus": {"type": "int", "default": 0},
     "cluster": {"type": "str", "default": ""},
 }
+RULES = {"required_if": [("view", "stage", ["stage"])]}
 
 
-# Views that need a look and no plan.
-LOOKED = ("capacity", "cabling")
-
-
-class ActionModule(ActionBase):
+class ActionModule(PodAction):
     """Writes the lines and files that ``_reports`` renders."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
+    rules = RULES
     _requires_connection = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The lines and the files."""
-        super().run(tmp, task_vars)
-        _found, options = self.validate_argument_spec(OPTIONS, required_if=[("view", "stage", ["stage"])])
-        variables = task_vars or {}
-        try:
-            if options["view"] in LOOKED:
-                view = _of_looks(plain(options), declaration_of(variables, self._loader))
-            else:
-                view = self._view(plain(options), variables)
-        except (Refused, DeclarationError) as error:
-            message = "; ".join(error.problems) if isinstance(error, DeclarationError) else str(error)
-            raise AnsibleActionFail(message) from None
-        written = _write(view.files, options["directory"]) if options["directory"] else False
+        if options["view"] in LOOKED:
+            view = _of_looks(options, declaration_of(variables, self._loader))
+        else:
+            view = self._view(options, variables)
         return {
-            "changed": written,
+            "changed": _write(view.files, options["directory"]) if options["directory"] else False,
             "lines": list(view.lines),
             "exit_code": view.exit_code,
             # Ansible's own output shows it as well.

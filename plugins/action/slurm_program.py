@@ -8,32 +8,25 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program import program
 
+OPTIONS = {"path": {"type": "path", "required": True}}
 
-class ActionModule(ActionBase):
+
+class ActionModule(PodAction):
     """Builds the content of the file; ansible.builtin.copy does the rest."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
     _supports_diff = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The result of the copy."""
-        super().run(tmp, task_vars)
-        _found, options = self.validate_argument_spec({"path": {"type": "path", "required": True}})
         with tempfile.NamedTemporaryFile() as file:
             file.write(program())
             file.flush()
             task = self._task.copy()
-            task.args = {
-                "src": file.name,
-                "dest": options["path"],
-                "owner": "root",
-                "group": "root",
-                "mode": "0755",
-            }
+            task.args = {"src": file.name, "dest": options["path"], "owner": "root", "group": "root", "mode": "0755"}
             copy = self._shared_loader_obj.action_loader.get(
                 "ansible.legacy.copy",
                 task=task,
@@ -43,5 +36,5 @@ class ActionModule(ActionBase):
                 templar=self._templar,
                 shared_loader_obj=self._shared_loader_obj,
             )
-            result: dict[str, Any] = copy.run(task_vars=task_vars)
+            result: dict[str, Any] = copy.run(task_vars=variables)
         return result

@@ -7,23 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 
 
-class ActionModule(ActionBase):
+class ActionModule(PodAction):
     """Its parts are the result; it fails where there is no way to the switch."""
 
-    _supports_check_mode = True
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, _options: dict[str, Any], _variables: dict[str, Any]) -> dict[str, Any]:
         """The look."""
-        super().run(tmp, task_vars)
-        self.validate_argument_spec({})
-        try:
-            return {"changed": False, "parts": look_at_switch(self._connection.socket_path)}
-        except (Refused, DeviceError) as error:
-            raise AnsibleActionFail(str(error)) from error
+        return {"parts": look_at_switch(self._connection.socket_path)}

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of, file_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import (
@@ -24,19 +24,18 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions imp
 # Of the role poplar_server.
 VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")
 
+OPTIONS = {"path": {"type": "path"}}
 
-class ActionModule(ActionBase):
+
+class ActionModule(PodAction):
     """Returns the problems that pure functions find."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
     _requires_connection = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The problems, one sentence each."""
-        super().run(tmp, task_vars)
-        variables = task_vars or {}
-        _found, options = self.validate_argument_spec({"path": {"type": "path"}})
-        path = file_of(variables) if options["path"] is None else str(options["path"])
+        path = options["path"] or file_of(variables)
         if options["path"] is None:
             document, text = document_of(variables, self._loader), self._loader.get_text_file_contents(path)
         else:
@@ -50,7 +49,7 @@ class ActionModule(ActionBase):
                 for host in variables["groups"]["poplar_servers"]
             }
             contradictions = declared_contradictions(declaration, settings)
-        return {"changed": False, "problems": problems, "contradictions": contradictions}
+        return {"problems": problems, "contradictions": contradictions}
 
 
 def _file(path: str) -> tuple[Any, str]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-
-from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
@@ -24,21 +22,22 @@ RESOURCES_OF_ROLE: dict[str, Callable[..., list[Resource]]] = {
     "vpod": vpod_resources,
 }
 
+OPTIONS = {
+    "role": {"type": "str", "required": True, "choices": list(RESOURCES_OF_ROLE)},
+    "vpod": {"type": "str"},
+}
 
-class ActionModule(ActionBase):
+
+class ActionModule(PodAction):
     """Returns what a role writes to a host, from the same function with which the decision compares the host."""
 
-    _supports_check_mode = True
+    spec = OPTIONS
     _supports_diff = False
     _requires_connection = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+    def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The resources, by their kind."""
-        super().run(tmp, task_vars)
-        _found, options = self.validate_argument_spec(
-            {"role": {"type": "str", "required": True, "choices": list(RESOURCES_OF_ROLE)}, "vpod": {"type": "str"}}
-        )
         role, vpod = options["role"], options["vpod"]
         which = {"vpod": vpod} if vpod else {}
-        settings = plain(settings_of([role], self._loader, self._templar, task_vars or {}))
-        return {"changed": False, **for_tasks(RESOURCES_OF_ROLE[role](settings, **which))}
+        settings = settings_of([role], self._loader, self._templar, variables)
+        return for_tasks(RESOURCES_OF_ROLE[role](settings, **which))

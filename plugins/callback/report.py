@@ -137,10 +137,6 @@ class CallbackModule(Default):
         elif not result.task.ignore_unreachable:
             self._show_failure(result)
 
-    def v2_on_file_diff(self, result: Any) -> None:
-        """Show differences if they are asked for."""
-        super().v2_on_file_diff(result)
-
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Show nothing more, or after a failure which hosts failed."""
         if self._is_usual or stats.failures or stats.dark:

@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
-
-class ModuleDocFragment:
-    """Each module only states how far it supports an attribute."""
-
-    DOCUMENTATION = r"""
-options: {}
+_ATTRIBUTES = r"""
 attributes:
   check_mode:
     description: Can run in C(check_mode) and tell truthfully what would change, without changing anything.
-  diff_mode:
-    description: Returns what changed, or in C(check_mode) what would change, per field in diff format.
+    support: full
   idempotent:
     description: When run a second time with the same options and nothing changed meanwhile, reports no change.
+    support: full
+  diff_mode:
+    description: Returns what changed, or in C(check_mode) what would change, per field in diff format.
 """
+
+
+class ModuleDocFragment:
+    """Of modules that change something, and of those that only read. A module states only how it deviates."""
+
+    DOCUMENTATION: str = _ATTRIBUTES + "    support: full\n"
+    READS: str = _ATTRIBUTES + "    support: none\n    details: Changes nothing.\n"

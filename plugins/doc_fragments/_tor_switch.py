@@ -7,9 +7,9 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of :mod:`_tor.options` that describe a switch: one fragment each for VLANs, ports and QoS."""
+    """The options of :mod:`_tor.options` that describe a switch."""
 
-    VLANS = r"""
+    DOCUMENTATION = r"""
 options:
   vlans:
     description: The VLANs that should exist. VLANs that are not listed stay as they are.
@@ -17,10 +17,7 @@ options:
     elements: dict
     default: []
     suboptions:
-      vlan_id:
-        description: The VLAN's number, V(1) to V(4094).
-        type: int
-        required: true
+      vlan_id: {description: "The VLAN's number, V(1) to V(4094).", type: int, required: true}
       name:
         description:
           - Its name, 1 to 32 characters without spaces.
@@ -40,10 +37,6 @@ options:
         type: str
         choices: [present, absent]
         default: present
-"""
-
-    PORTS = r"""
-options:
   ports:
     description:
       - The ports that should be as described. Ports that are not listed stay as they are.
@@ -69,13 +62,8 @@ options:
       description:
         description: What the port is for, in one line. An empty text removes the description.
         type: str
-      mode:
-        description: Whether the port carries one VLAN without tags or several with tags.
-        type: str
-        choices: [access, trunk]
-      vlan:
-        description: The VLAN of the port while it is an access port, V(1) to V(4094).
-        type: int
+      mode: {description: "One VLAN without tags, or several with tags.", type: str, choices: [access, trunk]}
+      vlan: {description: "The VLAN of the port while it is an access port, V(1) to V(4094).", type: int}
       native_vlan:
         description:
           - The VLAN of frames without a tag while the port is a trunk, V(1) to V(4094).
@@ -99,9 +87,7 @@ options:
           - V(1500), EOS's default for routed ports, cannot be set on a switched port and is refused.
           - If not given, it is kept, whatever the state.
         type: int
-      enabled:
-        description: Whether the port is up (C(no shutdown)).
-        type: bool
+      enabled: {description: Whether the port is up (C(no shutdown))., type: bool}
       channel_group:
         description:
           - The number of the port channel that the port is a member of, V(1) to V(2000). V(0) for none.
@@ -114,12 +100,8 @@ options:
           - A port that joins a channel without it is V(active).
         type: str
         choices: [active, passive, 'on']
-      spanning_tree_edge:
-        description: Whether a host is attached, so that the port forwards at once (C(spanning-tree portfast)).
-        type: bool
-      lldp:
-        description: Whether the port sends and receives LLDP. EOS's default is V(true).
-        type: bool
+      spanning_tree_edge: {description: Whether the port forwards at once (C(spanning-tree portfast))., type: bool}
+      lldp: {description: Whether the port sends and receives LLDP. EOS's default is V(true)., type: bool}
       qos_profile:
         description:
           - The QoS profile of the port (C(service-profile)), from O(qos.profiles) or from the switch. Empty for none.
@@ -131,10 +113,6 @@ options:
           - If not given, it is kept, whatever the state.
         type: str
         choices: [dscp, cos]
-"""
-
-    QOS = r"""
-options:
   qos:
     description:
       - Quality of service, switch-wide. Whatever is not given stays as it is. What is given is validated against each
@@ -142,40 +120,23 @@ options:
       - Traffic class and queue V(7) are the switch's own and cannot be given away.
     type: dict
     suboptions:
-      dscp_to_traffic_class:
-        description: Traffic class, V(0) to V(6), by DSCP, V(0) to V(63).
-        type: dict
-      traffic_class_to_tx_queue:
-        description: Transmit queue, V(0) to V(6), by traffic class.
-        type: dict
+      dscp_to_traffic_class: {description: "Traffic class, V(0) to V(6), by DSCP, V(0) to V(63).", type: dict}
+      traffic_class_to_tx_queue: {description: "Transmit queue, V(0) to V(6), by traffic class.", type: dict}
       profiles:
         description: QoS profiles, to be named in O(ports[].qos_profile).
         type: list
         elements: dict
         suboptions:
-          name:
-            description: The name of the profile.
-            type: str
-            required: true
-          trust:
-            description: Which field of a frame decides on its traffic class, at ports with this profile.
-            type: str
-            choices: [dscp, cos]
+          name: {description: The name of the profile., type: str, required: true}
+          trust: {description: "As O(ports[].qos_trust), for all ports with it.", type: str, choices: [dscp, cos]}
           queues:
             description: Transmit queues. Queues that are not listed stay as they are.
             type: list
             elements: dict
             suboptions:
-              queue:
-                description: The number of the queue, V(0) to V(7).
-                type: int
-                required: true
-              bandwidth_percent:
-                description: Share of the link, V(1) to V(100). V(0) for EOS's default.
-                type: int
-              bandwidth_guaranteed_kbps:
-                description: What the queue gets in any case, in kbit/s. V(0) for none.
-                type: int
+              queue: {description: "The number of the queue, V(0) to V(7).", type: int, required: true}
+              bandwidth_percent: {description: "Share of the link, V(1) to V(100). V(0) for EOS's default.", type: int}
+              bandwidth_guaranteed_kbps: {description: Guaranteed rate in kbit/s. V(0) for none., type: int}
               priority:
                 description: V(strict) (EOS's default) serves the queue before all lower ones, V(none) takes turns.
                 type: str
@@ -184,18 +145,10 @@ options:
                 description: From which length of the queue on packets are marked. An empty dictionary for never.
                 type: dict
                 suboptions:
-                  minimum_kbytes:
-                    description: Where marking begins.
-                    type: int
-                  maximum_kbytes:
-                    description: Where O(qos.profiles[].queues[].ecn.max_mark_probability) is reached.
-                    type: int
-                  max_mark_probability:
-                    description: In percent, V(1) to V(100). If not given, V(100).
-                    type: int
-                  weight:
-                    description: Of the average queue length, V(0) to V(15). If not given, V(0).
-                    type: int
+                  minimum_kbytes: {description: Where marking begins., type: int}
+                  maximum_kbytes: {description: Where marking reaches its maximum., type: int}
+                  max_mark_probability: {description: "In percent, V(1) to V(100). If not given, V(100).", type: int}
+                  weight: {description: "Of the average queue length, V(0) to V(15). If not given, V(0).", type: int}
           pfc:
             description:
               - Whether priority flow control is on. If not given, it is switched on where
@@ -214,17 +167,8 @@ options:
         description: The switch's PFC watchdog. V(0) or an empty text is EOS's default.
         type: dict
         suboptions:
-          timeout:
-            description: Seconds without progress after which a queue counts as stuck, V(0.01) to V(60).
-            type: float
-          recovery_time:
-            description: Seconds without pause frames after which it is taken back, V(0.01) to V(60).
-            type: float
-          polling_interval:
-            description: Seconds between looks, V(0.005) to V(30), at most half of the other two.
-            type: float
-          action:
-            description: What happens to a stuck queue.
-            type: str
-            choices: ['', drop, errdisable, no-drop]
+          timeout: {description: "Seconds after which a queue counts as stuck, V(0.01) to V(60).", type: float}
+          recovery_time: {description: "Seconds without pause frames until it recovers, V(0.01) to V(60).", type: float}
+          polling_interval: {description: "Seconds, V(0.005) to V(30), at most half of the other two.", type: float}
+          action: {description: What happens to a stuck queue., type: str, choices: ['', drop, errdisable, no-drop]}
 """

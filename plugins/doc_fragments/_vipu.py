@@ -20,9 +20,7 @@ options:
       - Who asks, where the controller is in secure mode. Without it the program's own configuration says so, usually
         C(/etc/vipu/vipu-cli.hcl).
     type: str
-  api_access_key:
-    description: The access key of O(api_user_id).
-    type: str
+  api_access_key: {description: The access key of O(api_user_id)., type: str}
   tls_certs:
     description:
       - Directory with the client's TLS certificates, on the host that the module runs on, where the controller is in
@@ -41,12 +39,6 @@ requirements:
     # For modules that only know the admin end-point.
     ADMIN = r"""
 options:
-  api_port:
-    description: TCP port of the controller's admin end-point.
-    type: int
-    default: 8091
-  program:
-    description: Name or path of the V-IPU admin program on the host that the module runs on.
-    type: str
-    default: vipu-admin
+  api_port: {description: TCP port of the controller's admin end-point., type: int, default: 8091}
+  program: {description: Name or path of the V-IPU admin program on that host., type: str, default: vipu-admin}
 """

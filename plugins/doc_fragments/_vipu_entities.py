@@ -13,13 +13,6 @@ class ModuleDocFragment:
     """The options of :mod:`_vipu.options`: what all of these modules take, and one fragment per kind of entity."""
 
     DOCUMENTATION = r"""
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
 options:
   allow_recreate:
     description:

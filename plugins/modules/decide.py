@@ -15,16 +15,7 @@ description:
   - Makes the whole plan at once - what every device should be, what contradicts what, where the vPODs lie, whose work
     would end, and the steps of every device, stage by stage. Changes nothing.
   - Needs what M(ipu.pod.look) has kept in the same run. The plan is kept for M(ipu.pod.report) and other readers.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
   parts:
     description: What the playbook carries out. Steps of other parts are left out.
@@ -32,15 +23,8 @@ options:
     elements: str
     choices: [controllers, switches, servers, vpods]
     default: [controllers, switches, servers, vpods]
-  vpods:
-    description: The vPODs that the run is about. Default everything.
-    type: list
-    elements: str
-  interrupt:
-    description: The vPODs whose running work may end.
-    type: list
-    elements: str
-    default: []
+  vpods: {description: The vPODs that the run is about. Default everything., type: list, elements: str}
+  interrupt: {description: The vPODs whose running work may end., type: list, elements: str, default: []}
   cables:
     description: Whether variables that contradict pods.yml, and cables whose ends do not agree, are among RV(refusals).
     type: bool
@@ -49,9 +33,7 @@ options:
     description: Whether every Poplar server of the run takes part in the verification, also where nothing changes.
     type: bool
     default: false
-  plan:
-    description: A saved plan. What has moved since it was made is among RV(refusals).
-    type: path
+  plan: {description: A saved plan. What has moved since it was made is among RV(refusals)., type: path}
 """
 
 EXAMPLES = r"""
@@ -61,24 +43,14 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-refusals:
-  description: Why the run must not begin, one sentence each.
-  returned: success
-  type: list
-  elements: str
+refusals: {description: "Why the run must not begin, one sentence each.", returned: success, type: list, elements: str}
 troubles:
   description: What is wrong and no step puts right, one sentence each. A run fails for it in the end.
   returned: success
   type: list
   elements: str
-looked_at:
-  description: How many devices have answered.
-  returned: success
-  type: int
-steps:
-  description: How many steps there are.
-  returned: success
-  type: int
+looked_at: {description: How many devices have answered., returned: success, type: int}
+steps: {description: How many steps there are., returned: success, type: int}
 changing:
   description: The devices that have a step, those first that are changed first.
   returned: success
@@ -90,16 +62,7 @@ members:
   returned: success
   type: list
   elements: dict
-undecided:
-  description: The stage after which has to be looked and decided again; empty for none.
-  returned: success
-  type: str
-made_at:
-  description: When the plan was made, in seconds since the epoch.
-  returned: success
-  type: int
-digest:
-  description: The checksum of the plan.
-  returned: success
-  type: str
+undecided: {description: The stage after which to look and decide again; empty for none., returned: success, type: str}
+made_at: {description: "When the plan was made, in seconds since the epoch.", returned: success, type: int}
+digest: {description: The checksum of the plan., returned: success, type: str}
 """

@@ -15,22 +15,10 @@ description:
   - A DHCP server on the host itself does not see the messages, and is not returned.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
-requirements:
-  - root
+extends_documentation_fragment: ipu.pod._attributes.reads
+requirements: [root]
 options:
-  interface:
-    description: The interface to ask on. It has to be up, and needs no address.
-    type: str
-    required: true
+  interface: {description: "The interface to ask on. It has to be up, and needs no address.", type: str, required: true}
   macs:
     description:
       - MAC addresses to ask for, besides the interface's own. A server that only serves known clients answers to none
@@ -65,20 +53,10 @@ offers:
   type: list
   elements: dict
   contains:
-    server:
-      description: The server's address, as it says itself.
-      type: str
-      returned: always
-    address:
-      description: The address that it offered.
-      type: str
-      returned: always
-    mac:
-      description: The MAC address that it is for.
-      type: str
-      returned: always
-  sample:
-    - {server: 10.5.255.254, address: 10.5.1.1, mac: "0c:42:a1:00:01:01"}
+    server: {description: "The server's address, as it says itself.", type: str}
+    address: {description: The address that it offered., type: str}
+    mac: {description: The MAC address that it is for., type: str}
+  sample: [{server: 10.5.255.254, address: 10.5.1.1, mac: "0c:42:a1:00:01:01"}]
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -15,45 +15,19 @@ description:
   - Changes nothing.
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: It changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  directories:
-    description: Directories of root, with the mode 0755.
-    type: list
-    elements: path
-    default: []
+  directories: {description: "Directories of root, with the mode 0755.", type: list, elements: path, default: []}
   files:
     description: Files of root, none of them a secret.
     type: list
     elements: dict
     default: []
     suboptions:
-      path:
-        description: Where it is to be.
-        type: path
-        required: true
-      content:
-        description: Its whole text.
-        type: str
-        required: true
-      mode:
-        description: Its mode, octal.
-        type: str
-        default: "0644"
-  absent:
-    description: Paths where nothing is to be.
-    type: list
-    elements: path
-    default: []
+      path: {description: Where it is to be., type: path, required: true}
+      content: {description: Its whole text., type: str, required: true}
+      mode: {description: "Its mode, octal.", type: str, default: "0644"}
+  absent: {description: Paths where nothing is to be., type: list, elements: path, default: []}
 """
 
 EXAMPLES = r"""
@@ -83,19 +57,12 @@ directories:
   returned: success
   type: list
   elements: dict
-  sample:
-    - {path: /etc/ipu-pod, owner: root, group: root, mode: "0755"}
+  sample: [{path: /etc/ipu-pod, owner: root, group: root, mode: "0755"}]
 files:
   description: Files that are missing or have another content, owner, group or mode; with all of what is wanted.
   returned: success
   type: list
   elements: dict
-  sample:
-    - {path: /etc/ipu-pod/motd, content: "One pod, four servers.\n", owner: root, group: root, mode: "0644"}
-absent:
-  description: Paths where something is.
-  returned: success
-  type: list
-  elements: str
-  sample: []
+  sample: [{path: /etc/ipu-pod/motd, content: "One pod, four servers.\n", owner: root, group: root, mode: "0644"}]
+absent: {description: Paths where something is., returned: success, type: list, elements: str, sample: []}
 """

@@ -16,16 +16,7 @@ description:
     pod contradict each other. What the inventory's pods.yml says of a device that was not read is kept.
   - Plans from these files, too, which has to give nothing to do.
   - Writes no file, and changes nothing.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 """
 
 EXAMPLES = r"""

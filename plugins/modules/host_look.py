@@ -16,16 +16,7 @@ description:
   - Each part is read by itself, and all of them at the same time. A part that cannot be read has C(message) alone, in
     one line, and takes no other with it, so that this module does not fail for it.
   - What two parts need is read once.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
   - root
   - what M(ipu.pod.rnic_network), M(ipu.pod.rnic_roce), M(ipu.pod.rnic_info) and M(ipu.pod.vipu_info) require, for the
@@ -45,24 +36,14 @@ options:
     elements: str
     choices: [links, network, uses, roce, nics, use, ipuof, things, controllers, leases]
     required: true
-  minimum_speed:
-    description: For V(nics), the speed that the link of a NIC should have at least, in Mbit/s.
-    type: int
-    default: 0
-  minimum_firmware:
-    description: For V(nics), the firmware version that a NIC should have at least.
-    type: str
-    default: 16.26.1040
+  minimum_speed: {description: "For V(nics), the least speed of a link, in Mbit/s.", type: int, default: 0}
+  minimum_firmware: {description: "For V(nics), the oldest good firmware version.", type: str, default: 16.26.1040}
   roce_tools:
     description: For V(roce), the tools that read the settings. V(auto) takes the first kind that is installed.
     type: str
     choices: [auto, ofed, inbox]
     default: auto
-  paths:
-    description: For V(things), paths and globs whose state is returned.
-    type: list
-    elements: str
-    default: []
+  paths: {description: "For V(things), paths and globs to see the state of.", type: list, elements: str, default: []}
   texts:
     description:
       - For V(things), paths and globs of files whose texts are returned, as far as they are plain files, or link to
@@ -70,21 +51,9 @@ options:
     type: list
     elements: str
     default: []
-  units:
-    description: For V(things), systemd units.
-    type: list
-    elements: str
-    default: []
-  packages:
-    description: For V(things), packages; those that are not installed are returned.
-    type: list
-    elements: str
-    default: []
-  kernel_parameters:
-    description: For V(things), names as C(sysctl) has them.
-    type: list
-    elements: str
-    default: []
+  units: {description: "For V(things), systemd units.", type: list, elements: str, default: []}
+  packages: {description: "For V(things), packages that should be installed.", type: list, elements: str, default: []}
+  kernel_parameters: {description: "For V(things), names of C(sysctl).", type: list, elements: str, default: []}
   secrets:
     description:
       - For V(things), paths and globs of files that hold an access key. It is not returned, only a checksum of it.
@@ -97,18 +66,9 @@ options:
     elements: dict
     default: []
     suboptions:
-      name:
-        description: Name of the vPOD that a dedicated controller belongs to; empty for the one of the clusters.
-        type: str
-        default: ""
-      admin_port:
-        description: TCP port of its admin end-point.
-        type: int
-        default: 8091
-      storage:
-        description: Its storage file.
-        type: path
-        default: /var/lib/vipu/vipu-server.json
+      name: {description: The vPOD of a dedicated controller; empty for that of the clusters., type: str, default: ""}
+      admin_port: {description: TCP port of its admin end-point., type: int, default: 8091}
+      storage: {description: Its storage file., type: path, default: /var/lib/vipu/vipu-server.json}
       config:
         description:
           - Configuration file of C(vipu-admin). Without it C(/etc/vipu/vipu-admin.hcl) is taken if it is there.
@@ -155,7 +115,6 @@ parts:
         - C(links) by the kernel's name of the interface, and what decides who may change them (C(default_devices),
           C(ssh_addresses), C(services), C(claims), C(files), C(used_texts), C(pci), C(max_virtual_functions)).
       type: dict
-      returned: when asked for
     network:
       description:
         - C(gathered) and C(lasting) as M(ipu.pod.rnic_network) returns them.
@@ -163,13 +122,11 @@ parts:
           which a further change is refused, empty for none; C(undone), what the last undoing did, line by line, null
           for none; C(unloaded), a sentence for each interface whose file of others was edited and not loaded.
       type: dict
-      returned: when asked for
     uses:
       description:
         - C(mounts), each with the interface that it is reached through, C(netdevs) of the RDMA devices, C(queue_pairs),
           null where they cannot be listed, and C(functions), the virtual functions that are taken.
       type: dict
-      returned: when asked for
     roce:
       description:
         - C(gathered) and C(lasting) as M(ipu.pod.rnic_roce) returns them.
@@ -177,19 +134,9 @@ parts:
           be read; C(files), the texts of the scripts and units that bring settings back, by path; C(starts), the links
           by which such units start with their device.
       type: dict
-      returned: when asked for
-    nics:
-      description: C(nics) and C(minimum) as M(ipu.pod.rnic_info) returns them.
-      type: dict
-      returned: when asked for
-    use:
-      description: C(in_use) and C(unknown) as M(ipu.pod.server_use) returns them.
-      type: dict
-      returned: when asked for
-    ipuof:
-      description: C(file) and C(foreign_file), as in RV(ignore:before) of M(ipu.pod.ipuof_config).
-      type: dict
-      returned: when asked for
+    nics: {description: C(nics) and C(minimum) as M(ipu.pod.rnic_info) returns them., type: dict}
+    use: {description: C(in_use) and C(unknown) as M(ipu.pod.server_use) returns them., type: dict}
+    ipuof: {description: "C(file) and C(foreign_file), as in RV(ignore:before) of M(ipu.pod.ipuof_config).", type: dict}
     things:
       description:
         - C(paths) has for each path that is there its C(kind) (V(file), V(directory), V(link) or V(other)), C(owner),
@@ -203,7 +150,6 @@ parts:
         - C(secrets) has for each file its C(text) with C((secret)) for the value of C(api-access-key), and C(secret),
           the SHA-256 of that value. A file without such a key is a secret as a whole.
       type: dict
-      returned: when asked for
     controllers:
       description:
         - By name of the vPOD, empty for the controller of the clusters, whether its C(storage) is there, C(admin_port),
@@ -211,11 +157,7 @@ parts:
         - C(ipuof_unread) says why the IPUoF configuration of a partition could not be read, C(allocates_by_agents)
           whether C(vipu-admin) here can make an allocation of given agents.
       type: dict
-      returned: when asked for
-    leases:
-      description: C(text), the lines of the files with dnsmasq's leases.
-      type: dict
-      returned: when asked for
+    leases: {description: "C(text), the lines of the files with dnsmasq's leases.", type: dict}
   sample:
     use: {in_use: [], unknown: []}
     leases: {text: "1760000000 04:3f:72:00:01:02 10.5.1.101 pod001-poplar1 *\n"}

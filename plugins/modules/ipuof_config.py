@@ -17,15 +17,7 @@ description:
   - The list is the whole truth. Files of this module that belong to partitions which are no longer in it are removed;
     files of others are never touched, and one that stands in the way is refused with its name.
   - Talks to no controller. It gets everything as options.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes
 requirements:
   - the right to write in C(/etc), usually root
 options:
@@ -41,18 +33,9 @@ options:
         description: Id of the partition, at most 64 letters, digits, dots, dashes and underscores.
         type: str
         required: true
-      api_host:
-        description: Name or address of the V-IPU controller's user end-point.
-        type: str
-        required: true
-      api_port:
-        description: Its TCP port.
-        type: int
-        default: 8090
-      gcd:
-        description: Number of the graph compile domain that runs on this server, from 0.
-        type: int
-        default: 0
+      api_host: {description: Name or address of the V-IPU controller's user end-point., type: str, required: true}
+      api_port: {description: Its TCP port., type: int, default: 8090}
+      gcd: {description: "Number of the graph compile domain that runs on this server, from 0.", type: int, default: 0}
   configurations:
     description:
       - Partition name to a list with the IPUoF configuration of each of its GCDs, as the controller renders them and
@@ -78,18 +61,9 @@ options:
       - Name of the partition that login shells use. The first in O(partitions) if not given.
       - Only for O(mode=environment).
     type: str
-  owner:
-    description: User that the files belong to.
-    type: str
-    default: root
-  group:
-    description: Group that the files belong to.
-    type: str
-    default: root
-  file_mode:
-    description: Permissions of the files, as four octal digits in quotes.
-    type: str
-    default: "0644"
+  owner: {description: User that the files belong to., type: str, default: root}
+  group: {description: Group that the files belong to., type: str, default: root}
+  file_mode: {description: "Permissions of the files, as four octal digits in quotes.", type: str, default: "0644"}
 """
 
 EXAMPLES = r"""
@@ -99,13 +73,7 @@ EXAMPLES = r"""
       - {name: train, api_host: 10.3.1.200}
       - {name: serve, api_host: 10.3.1.200}
 
-- name: Read the IPUoF configurations
-  ipu.pod.vipu_info:
-    ipuof_configurations: [train]
-  delegate_to: ctrl001
-  register: controller
-
-- name: Write configuration files for two GCDs, readable for one group only
+- name: Write what ipu.pod.vipu_info has read as files for two GCDs, readable for one group only
   ipu.pod.ipuof_config:
     mode: files
     group: poplar
@@ -126,75 +94,27 @@ before:
     - This module's files as they were, under C(file) by path, each with C(content) as a list of lines, C(owner),
       C(group) and C(mode).
     - Under C(foreign_file) the paths of other files in the same places, without any field.
-  returned: when the request was not refused
-  type: dict
-  sample:
-    file: {}
-    foreign_file: {/etc/ipuof.conf.d/of_others.conf: {}}
-after:
-  description: The same as RV(before) after the change, read again. In check mode what it would be.
-  returned: when the request was not refused
+  returned: when not refused
   type: dict
   sample:
     file:
       /etc/ipuof.env.d/train.env:
-        content: [IPUOF_VIPU_API_HOST=10.3.1.200, IPUOF_VIPU_API_PORT=8090]
-        owner: root
-        group: root
-        mode: "0644"
+        {content: [IPUOF_VIPU_API_HOST=10.3.1.200, IPUOF_VIPU_API_PORT=8090], owner: root, group: root, mode: "0644"}
     foreign_file: {/etc/ipuof.conf.d/of_others.conf: {}}
-diff:
-  description: RV(before) and RV(after), each with only the fields that differ.
-  returned: when the request was not refused
+after:
+  description: The same as RV(before) after the change, read again. In check mode what it would be.
+  returned: when not refused
   type: dict
-  sample:
-    before: {file: {/etc/ipuof.env.d/train.env: {mode: "0600"}}}
-    after: {file: {/etc/ipuof.env.d/train.env: {mode: "0644"}}}
+diff: {description: The fields of RV(before) and RV(after) that differ., returned: when not refused, type: dict}
 plan:
-  description: The ordered steps, one per file.
-  returned: when the request was not refused
+  description: The ordered steps, one per file, each with action, kind, name (the path), reason and risk.
+  returned: when not refused
   type: list
   elements: dict
-  contains:
-    action:
-      description: V(create), V(update) or V(remove).
-      type: str
-      returned: always
-    kind:
-      description: Always V(file).
-      type: str
-      returned: always
-    name:
-      description: The path.
-      type: str
-      returned: always
-    reason:
-      description: What differs, in words.
-      type: str
-      returned: always
-    risk:
-      description: Always V(none).
-      type: str
-      returned: always
-  sample:
-    - {action: create, kind: file, name: /etc/ipuof.env.d/train.env, reason: is missing, risk: none}
-done:
-  description: The steps that were carried out before the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
-failed_step:
-  description: The step that failed, with the reason as C(error).
-  returned: when a step failed
-  type: dict
-  sample: {action: create, kind: file, name: /etc/ipuof.env.d/train.env, error: No space left on device}
-not_tried:
-  description: The steps after the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+  sample: [{action: create, kind: file, name: /etc/ipuof.env.d/train.env, reason: is missing, risk: none}]
+done: {description: The steps done before the failed one., returned: when a step failed, type: list, elements: dict}
+failed_step: {description: "The step that failed, with its C(error).", returned: when a step failed, type: dict}
+not_tried: {description: The steps after the one that failed., returned: when a step failed, type: list, elements: dict}
 """
 
 from functools import partial

@@ -16,20 +16,9 @@ description:
     pods.yml, as M(ipu.pod.tor_look) and M(ipu.pod.host_look) do, and keeps it for M(ipu.pod.decide) in the folder of
     the run.
   - Never fails. A device that does not answer is a result, too.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  host:
-    description: The inventory host. Default that of the task; another one for a task that is delegated to it.
-    type: str
+  host: {description: "The inventory host. Default that of the task, which may be delegated.", type: str}
   parts:
     description: The parts of M(ipu.pod.host_look) that are read. Default all that the host can have.
     type: list
@@ -54,12 +43,6 @@ outcome:
       is reached.
   returned: always
   type: str
-message:
-  description: The error in one line; empty where the device has answered.
-  returned: always
-  type: str
-digest:
-  description: The checksum of what was kept.
-  returned: always
-  type: str
+message: {description: The error in one line; empty where the device has answered., returned: always, type: str}
+digest: {description: The checksum of what was kept., returned: always, type: str}
 """

@@ -18,21 +18,11 @@ description:
   - In check mode it only warns of locks that other runs hold.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
+extends_documentation_fragment: ipu.pod._attributes
 attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
+  diff_mode: {support: none}
 options:
-  pods:
-    description: Names of the pods. All of them are locked, or none.
-    type: list
-    elements: str
-    required: true
+  pods: {description: "Names of the pods. All of them are locked, or none.", type: list, elements: str, required: true}
   state:
     description:
       - V(held) takes the locks, or renews those that this run has.
@@ -40,22 +30,10 @@ options:
     type: str
     choices: [held, free]
     default: held
-  directory:
-    description: Where the locks are. The directory is made when it is needed.
-    type: path
-    default: /var/lib/ipu-pod
-  lease:
-    description: How long a lock holds without being renewed, in minutes.
-    type: int
-    default: 60
-  run:
-    description: This run. Filled in on the control node.
-    type: dict
-  gone:
-    description: Runs that are known to be dead. Filled in on the control node.
-    type: list
-    elements: str
-    default: []
+  directory: {description: Where the locks are. Made when it is needed., type: path, default: /var/lib/ipu-pod}
+  lease: {description: "How long a lock holds without being renewed, in minutes.", type: int, default: 60}
+  run: {description: This run. Filled in on the control node., type: dict}
+  gone: {description: Runs known to be dead. Filled in on the control node., type: list, elements: str, default: []}
 notes:
   - Has to be run through its action plugin, as a task of a playbook does.
 """

@@ -15,16 +15,10 @@ description:
   - A run without an end failed or was killed, or is still at work if it holds a lock of M(ipu.pod.pod_lock).
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
+extends_documentation_fragment: ipu.pod._attributes
 attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: partial
-    details: A run starts once, but can end again.
+  diff_mode: {support: none}
+  idempotent: {support: partial, details: "A run starts once, but can end again."}
 options:
   state:
     description:
@@ -34,34 +28,13 @@ options:
     type: str
     choices: [started, ended, gathered]
     default: gathered
-  pods:
-    description: Names of the pods that the run may change.
-    type: list
-    elements: str
-    default: []
-  limit:
-    description: What the run was limited to.
-    type: str
-    default: ""
-  steps:
-    description: What the run has done. Without it, that is not known.
-    type: list
-    elements: dict
-  of_plan:
-    description: Whether it has carried out the plan of M(ipu.pod.decide), whose steps then are O(steps).
-    type: bool
-    default: false
-  directory:
-    description: Where the record is, beside the locks.
-    type: path
-    default: /var/lib/ipu-pod
-  keep:
-    description: How many runs are kept.
-    type: int
-    default: 1000
-  run:
-    description: This run. Filled in on the control node.
-    type: dict
+  pods: {description: Names of the pods that the run may change., type: list, elements: str, default: []}
+  limit: {description: What the run was limited to., type: str, default: ""}
+  steps: {description: "What the run has done. Without it, that is not known.", type: list, elements: dict}
+  of_plan: {description: Whether O(steps) are those of the plan of M(ipu.pod.decide)., type: bool, default: false}
+  directory: {description: "Where the record is, beside the locks.", type: path, default: /var/lib/ipu-pod}
+  keep: {description: How many runs are kept., type: int, default: 1000}
+  run: {description: This run. Filled in on the control node., type: dict}
 notes:
   - Has to be run through its action plugin, as a task of a playbook does.
 """
@@ -85,55 +58,22 @@ runs:
   type: list
   elements: dict
   contains:
-    user:
-      description: Who started it.
-      type: str
-      returned: always
-    host:
-      description: On which control node.
-      type: str
-      returned: always
-    process:
-      description: Its process there.
-      type: int
-      returned: always
-    playbook:
-      description: What was run.
-      type: str
-      returned: always
-    pods:
-      description: The pods that it could change.
-      type: list
-      elements: str
-      returned: always
-    limit:
-      description: What it was limited to.
-      type: str
-      returned: always
-    started:
-      description: When, in UTC.
-      type: str
-      returned: always
-    ended:
-      description: When, in UTC, or null.
-      type: str
-      returned: always
-    result:
-      description: C(done), C(at work) or C(did not end).
-      type: str
-      returned: always
+    user: {description: Who started it., type: str}
+    host: {description: On which control node., type: str}
+    process: {description: Its process there., type: int}
+    playbook: {description: What was run., type: str}
+    pods: {description: The pods that it could change., type: list, elements: str}
+    limit: {description: What it was limited to., type: str}
+    started: {description: "When, in UTC.", type: str}
+    ended: {description: "When, in UTC, or null.", type: str}
+    result: {description: "C(done), C(at work) or C(did not end).", type: str}
     steps:
       description:
         - What it changed, each with C(device), C(layer), C(action), C(kind), C(name), C(reason) and C(risk). Null where
           that is not known.
       type: list
       elements: dict
-      returned: always
-table:
-  description: The same as lines for a person.
-  returned: O(state=gathered)
-  type: list
-  elements: str
+table: {description: The same as lines for a person., returned: O(state=gathered), type: list, elements: str}
 """
 
 import time

@@ -15,16 +15,7 @@ description:
   - Makes lines for a person, and files, of what M(ipu.pod.look) and M(ipu.pod.decide) have kept in the same run. Asks
     no device, and writes no file.
   - The callback P(ipu.pod.report#callback) shows the lines as they are.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
   view:
     description:
@@ -69,23 +60,14 @@ options:
     type: list
     elements: dict
     default: []
-  vpods:
-    description: For O(view=vpods), the vPODs that are shown. Default all.
-    type: list
-    elements: str
+  vpods: {description: "For O(view=vpods), the vPODs that are shown. Default all.", type: list, elements: str}
   verified:
     description: For O(view=summary), the Poplar servers that have shown that they reach their IPU-Machines.
     type: list
     elements: str
     default: []
-  ipus:
-    description: For O(view=capacity), how many IPUs somebody would like to have. 0 asks for none.
-    type: int
-    default: 0
-  cluster:
-    description: For O(view=capacity), the one cluster that is shown. Default all.
-    type: str
-    default: ""
+  ipus: {description: "For O(view=capacity), how many IPUs are wanted. 0 asks for none.", type: int, default: 0}
+  cluster: {description: "For O(view=capacity), the one cluster that is shown. Default all.", type: str, default: ""}
 """
 
 EXAMPLES = r"""

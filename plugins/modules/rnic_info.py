@@ -14,29 +14,13 @@ description:
   - What a driver does not tell is null or left out, never an error.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
   - ethtool, iproute2 with JSON output
 options:
-  minimum_firmware:
-    description: The firmware version that a NIC should have at least.
-    type: str
-    default: 16.26.1040
-  minimum_speed:
-    description: The speed that the link of a NIC should have at least, in Mbit/s.
-    type: int
-    default: 0
-seealso:
-  - module: ipu.pod.rnic_roce
-  - module: ipu.pod.rnic_network
+  minimum_firmware: {description: The firmware version that a NIC should have at least., type: str, default: 16.26.1040}
+  minimum_speed: {description: "The least speed that a link should have, in Mbit/s.", type: int, default: 0}
+seealso: [{module: ipu.pod.rnic_roce}, {module: ipu.pod.rnic_network}]
 """
 
 EXAMPLES = r"""
@@ -56,60 +40,29 @@ nics:
   type: list
   elements: dict
   contains:
-    name:
-      description: The kernel's name of the interface.
-      type: str
-      returned: always
-    mac:
-      description: MAC address.
-      type: str
-      returned: always
-    up:
-      description: Whether it is switched on.
-      type: bool
-      returned: always
-    carrier:
-      description: Whether there is a link to the other end of the cable.
-      type: bool
-      returned: always
-    speed:
-      description: Speed of the link in Mbit/s; null without a link.
-      type: int
-      returned: always
-    speed_verdict:
-      description: V(ok) for O(minimum_speed) or more, V(slower), or V(unknown) without a link.
-      type: str
-      returned: always
-    mtu:
-      description: MTU in bytes.
-      type: int
-      returned: always
-    addresses:
-      description: Global addresses with prefix length.
-      type: list
-      elements: str
-      returned: always
-    rdma_device:
-      description: The RDMA device on it; null where there is none.
-      type: str
-      returned: always
+    name: {description: The kernel's name of the interface., type: str}
+    mac: {description: MAC address., type: str}
+    up: {description: Whether it is switched on., type: bool}
+    carrier: {description: Whether there is a link to the other end of the cable., type: bool}
+    speed: {description: Speed of the link in Mbit/s; null without a link., type: int}
+    speed_verdict: {description: "V(ok) from O(minimum_speed) on, V(slower), or V(unknown) without link.", type: str}
+    mtu: {description: MTU in bytes., type: int}
+    addresses: {description: Global addresses with prefix length., type: list, elements: str}
+    rdma_device: {description: The RDMA device on it; null where there is none., type: str}
     gids:
       description: The GIDs in use, each with C(index), C(gid), C(type) and the C(interface) that it belongs to.
       type: list
       elements: dict
-      returned: always
     counters:
       description:
         - C(priorities), by priority, has C(rx_bytes), C(rx_packets), C(rx_pause), C(rx_discards) and the same for
           C(tx). C(pause) has the counters of 802.3x pause frames. What the driver does not count is left out.
       type: dict
-      returned: always
     firmware:
       description:
         - C(version), null where the driver does not tell, and C(verdict), V(ok) for O(minimum_firmware) or later,
           V(older) or V(unknown).
       type: dict
-      returned: always
   sample:
     - name: ens2f0
       mac: "04:3f:72:00:01:02"

@@ -32,19 +32,10 @@ description:
     Users of interfaces above count, too, and for queue pairs those of interfaces below. A mount whose server's address
     is unknown counts for every interface. Queue pairs that cannot be listed count as in use where the server has
     RDMA devices.
-  - A change of files alone, and a new VLAN on an interface, are never refused because of users, as they end no
-    connection.
+  - A change of files alone, and a new VLAN on an interface, end no connection and are never refused for users.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes
 requirements:
   - root
   - systemd 245 or later, with systemd-networkd or NetworkManager 1.30 or later running
@@ -62,8 +53,7 @@ options:
       name:
         description:
           - Name of the interface as the kernel has it, at most 15 characters.
-          - For a NIC with O(interfaces[].mac) or O(interfaces[].pci) it is only a label, which stands in
-            the files' names.
+          - For a NIC with O(interfaces[].mac) or O(interfaces[].pci) it is only a label in the files' names.
         type: str
         required: true
       type:
@@ -76,8 +66,8 @@ options:
         default: nic
       state:
         description:
-          - V(absent) takes away a VLAN or bond that this module has made, running and persistent.
-            Only O(interfaces[].name) and O(interfaces[].type) are needed for that. What it is on is declared, too.
+          - V(absent) takes away a VLAN or bond of this module by O(interfaces[].name) and O(interfaces[].type), running
+            and persistent. What it is on is declared, too.
         type: str
         choices: [present, absent]
         default: present
@@ -87,8 +77,7 @@ options:
           - Without it and O(interfaces[].pci), the NIC is found by O(interfaces[].name).
         type: str
       pci:
-        description:
-          - PCI address that finds the NIC, for example V(0000:81:00.0). The files then name it as the kernel does now.
+        description: PCI address that finds the NIC, like V(0000:81:00.0). The files name it as the kernel does now.
         type: str
       addresses:
         description:
@@ -102,15 +91,10 @@ options:
             parent, a new bond 1500. Members of a bond have that of the bond.
         type: int
       description:
-        description:
-          - One line for people, which stands in the file. Not declared, it is kept; empty for none.
+        description: A line for people, which stands in the file. Not declared, it is kept; empty for none.
         type: str
-      parent:
-        description: For a VLAN, the O(interfaces[].name) of the declared NIC or bond that it is on.
-        type: str
-      vlan_id:
-        description: For a VLAN, its number, 1 to 4094. To change it, make the interface absent first.
-        type: int
+      parent: {description: "For a VLAN, the O(interfaces[].name) of its declared NIC or bond.", type: str}
+      vlan_id: {description: "For a VLAN, its number, 1 to 4094. To change it, make it absent first.", type: int}
       members:
         description:
           - For a bond, the O(interfaces[].name) of its declared NICs. They must be ports of the same NIC,
@@ -132,26 +116,14 @@ options:
         type: list
         elements: dict
         suboptions:
-          index:
-            description: Number of the function, from 0 without gaps.
-            type: int
-            required: true
-          mac:
-            description: Its MAC address.
-            type: str
-            required: true
-          vlan:
-            description: The VLAN that the NIC puts all its frames into, 1 to 4094; V(0) for none.
-            type: int
-            default: 0
+          index: {description: "Number of the function, from 0 without gaps.", type: int, required: true}
+          mac: {description: Its MAC address., type: str, required: true}
+          vlan: {description: "The VLAN that all its frames get, 1 to 4094; V(0) for none.", type: int, default: 0}
           trust:
             description: Whether its user may change the MAC address and receive what is for others.
             type: bool
             default: false
-          spoof_check:
-            description: Whether the NIC drops frames that it sends with another MAC address.
-            type: bool
-            default: true
+          spoof_check: {description: Whether the NIC drops its frames with another MAC., type: bool, default: true}
   new_service:
     description:
       - The same run starts systemd-networkd. Only in check mode does this matter, the service may then be stopped.
@@ -163,11 +135,9 @@ options:
       - Who configures the interfaces on this server. V(auto) takes who does it now, or else whose service runs.
       - An interface that two of them configure is refused, and so is one that another one than declared configures.
       - V(netplan) uses C(netplan generate) and has systemd-networkd load the result, because C(netplan apply) would
-        reconfigure the management interface, too. netplan writes all its generated files anew, so that networkd looks
-        at all of them; a management interface with DHCP asks for its address again then, one with a
-        static address goes on. Before that, netplan generates
-        everything in a folder of its own; where others have edited its files without applying them, the change is
-        refused.
+        reconfigure the management interface, too. As netplan writes all its generated files anew, a management
+        interface with DHCP asks for its address again. Where others have edited netplan's files without applying them,
+        the change is refused.
       - V(networkmanager) takes addresses away some seconds after the carrier is lost, unless its C(ignore-carrier)
         covers the interface. The two others keep them, so that RoCE GIDs survive a flapping switch port.
       - Required for O(state=rendered), where there is no server to ask.
@@ -185,10 +155,7 @@ options:
     type: str
     choices: [change, confirm, review]
     default: change
-  change:
-    description: Set by the action plugin of this module. Leave it alone.
-    type: str
-    default: ""
+  change: {description: Set by the action plugin of this module. Leave it alone., type: str, default: ""}
   state:
     description:
       - V(merged) makes the declared interfaces what is declared, and keeps their other settings.
@@ -209,32 +176,16 @@ notes:
     do not show whether they are loaded; what they say comes into force with the change.
   - systemd-networkd takes away routes that were set by hand on an interface whenever it looks at its files again, also
     when a VLAN comes or goes on it. No such route is put back.
-seealso:
-  - name: systemd.network
-    description: What the settings in the files of systemd-networkd mean.
-    link: https://www.freedesktop.org/software/systemd/man/latest/systemd.network.html
-  - name: netplan
-    description: What the settings in the files of netplan mean.
-    link: https://netplan.readthedocs.io/en/stable/netplan-yaml/
-  - name: nm-settings-keyfile
-    description: What the settings in the files of NetworkManager mean.
-    link: https://networkmanager.dev/docs/api/latest/nm-settings-keyfile.html
 """
 
 EXAMPLES = r"""
 - name: Give both RNIC ports their address and jumbo frames
   ipu.pod.rnic_network:
     interfaces:
-      - name: rnic0
-        mac: "04:3f:72:00:01:02"
-        addresses: [10.5.1.101/16]
-        mtu: 9000
-        description: IPU data plane
-      - name: rnic1
-        mac: "04:3f:72:00:01:03"
-        mtu: 9000
+      - {name: rnic0, mac: "04:3f:72:00:01:02", addresses: [10.5.1.101/16], mtu: 9000, description: IPU data plane}
+      - {name: rnic1, mac: "04:3f:72:00:01:03", mtu: 9000}
 
-- name: Put a tenant and the storage on VLANs of a bond over both ports
+- name: Put a tenant and the storage on VLANs of a bond over both ports, and remove another tenant's VLAN
   ipu.pod.rnic_network:
     interfaces:
       - {name: rnic0, pci: "0000:81:00.0"}
@@ -242,14 +193,7 @@ EXAMPLES = r"""
       - {name: bond0, type: bond, members: [rnic0, rnic1], mode: 802.3ad, mtu: 9000}
       - {name: bond0.101, type: vlan, parent: bond0, vlan_id: 101, addresses: [10.5.1.101/16]}
       - {name: bond0.300, type: vlan, parent: bond0, vlan_id: 300, addresses: [10.6.1.101/24], mtu: 1500}
-
-- name: Remove the tenant's VLAN
-  ipu.pod.rnic_network:
-    interfaces:
-      - {name: rnic0, pci: "0000:81:00.0"}
-      - {name: rnic1, pci: "0000:81:00.1"}
-      - {name: bond0, type: bond, members: [rnic0, rnic1], mode: 802.3ad}
-      - {name: bond0.101, type: vlan, state: absent}
+      - {name: bond0.102, type: vlan, state: absent}
 
 - name: Create two virtual functions for virtual machines
   ipu.pod.rnic_network:
@@ -277,90 +221,42 @@ before:
   type: dict
   sample:
     interface:
-      rnic0:
-        type: nic
-        device: rnic0
-        mac: "04:3f:72:00:01:02"
-        up: true
-        mtu: 1500
-        addresses: []
-        bond: ""
-        virtual_functions: []
-        network_file: null
-        files: {}
+      rnic0: {type: nic, device: rnic0, mac: "04:3f:72:00:01:02", up: true, mtu: 1500, addresses: [], bond: "",
+              virtual_functions: [], network_file: null, files: {}}
 after:
   description:
     - The same as RV(before) after the change, read again from the server over the new connection. In check mode what it
       would be. Null where it could not be read.
-  returned: when O(state) is V(merged) or V(replaced) and the request was not refused
+  returned: with RV(before)
   type: dict
-  sample:
-    interface:
-      rnic0:
-        type: nic
-        device: rnic0
-        mac: "04:3f:72:00:01:02"
-        up: true
-        mtu: 9000
-        addresses: [10.5.1.101/16]
-        bond: ""
-        virtual_functions: []
-        network_file: /etc/systemd/network/50-ipu-rnic0.network
-        files: {/etc/systemd/network/50-ipu-rnic0.network: "the text of the file"}
 diff:
-  description: RV(before) and RV(after), each with only the fields that differ.
-  returned: when O(state) is V(merged) or V(replaced) and the request was not refused
+  description: The fields of RV(before) and RV(after) that differ.
+  returned: with RV(before)
   type: dict
   sample:
     before: {interface: {rnic0: {mtu: 1500}}}
     after: {interface: {rnic0: {mtu: 9000}}}
 plan:
-  description: The steps, one per interface that has to change. They are carried out together, or none of them is.
-  returned: when O(state) is V(merged) or V(replaced) and the request was not refused
+  description:
+    - The steps, one per interface that has to change, each with action, kind, name, reason and risk. All of them are
+      carried out, or none is.
+    - The risk is V(disruptive) where running settings of an interface change, V(destructive) where one is removed,
+      V(none) where only files change or an interface is new.
+  returned: with RV(before)
   type: list
   elements: dict
-  contains:
-    action:
-      description: V(create), V(update) or V(remove).
-      type: str
-      returned: always
-    kind:
-      description: Always V(interface).
-      type: str
-      returned: always
-    name:
-      description: The declared name.
-      type: str
-      returned: always
-    reason:
-      description: What differs, in words.
-      type: str
-      returned: always
-    risk:
-      description:
-        - V(disruptive) where running settings of an interface change, V(destructive) where one is removed,
-          V(none) where only files change or an interface is new.
-      type: str
-      returned: always
-  sample:
-    - {action: update, kind: interface, name: rnic0, reason: "mtu is 1500, wanted 9000", risk: disruptive}
+  sample: [{action: update, kind: interface, name: rnic0, reason: "mtu is 1500, wanted 9000", risk: disruptive}]
 done:
   description: Always empty, because a change that fails is undone as a whole.
   returned: when a change failed
   type: list
   elements: dict
-  sample: []
 failed_step:
   description: The first step, with what went wrong as C(error).
   returned: when a change failed
   type: dict
   sample: {action: update, kind: interface, name: rnic0, error: the old settings are back}
-not_tried:
-  description: The other steps.
-  returned: when a change failed
-  type: list
-  elements: dict
-  sample: []
+not_tried: {description: The other steps., returned: when a change failed, type: list, elements: dict, sample: []}
 undo_log:
   description: What the server did to put the old settings back, line by line.
   returned: when a change was not confirmed
@@ -379,8 +275,7 @@ gathered:
   returned: when O(state=gathered)
   type: list
   elements: dict
-  sample:
-    - {name: rnic0, type: nic, mac: "04:3f:72:00:01:02", addresses: [10.5.1.101/16], mtu: 9000}
+  sample: [{name: rnic0, type: nic, mac: "04:3f:72:00:01:02", addresses: [10.5.1.101/16], mtu: 9000}]
 lasting:
   description:
     - Names of those NICs of RV(gathered) whose running settings come back after a restart, because the file that

@@ -26,15 +26,7 @@ description:
     interface, with their names. Queue pairs that cannot be listed count as in use where the server has RDMA devices.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes
 requirements:
   - root
   - systemd
@@ -84,22 +76,15 @@ options:
         description: 802.3x pause frames, which exclude PFC. Only the direction that is named changes.
         type: dict
         suboptions:
-          rx:
-            description: Obey received pause frames.
-            type: bool
-          tx:
-            description: Send pause frames.
-            type: bool
+          rx: {description: Obey received pause frames., type: bool}
+          tx: {description: Send pause frames., type: bool}
       ecn:
         description:
           - The priorities with congestion control (DCQCN), as notification point and as reaction point.
           - Only drivers of MLNX_OFED have this setting.
         type: list
         elements: int
-      roce_mode:
-        description: The RoCE version that the RDMA CM uses by default.
-        type: str
-        choices: [v1, v2]
+      roce_mode: {description: The RoCE version that the RDMA CM uses by default., type: str, choices: [v1, v2]}
       roce_tos:
         description:
           - The ToS byte that the RDMA CM uses by default, 0 to 255. V(106) is DSCP 26 with ECT(0).
@@ -115,12 +100,8 @@ options:
         description: Ring sizes, in descriptors. Only the direction that is named changes. A change interrupts traffic.
         type: dict
         suboptions:
-          rx:
-            description: Receive ring, in descriptors.
-            type: int
-          tx:
-            description: Transmit ring, in descriptors.
-            type: int
+          rx: {description: "Receive ring, in descriptors.", type: int}
+          tx: {description: "Transmit ring, in descriptors.", type: int}
       buffer_sizes:
         description:
           - Sizes of the eight receive buffers, in bytes. As long as this is never set, the driver divides them.
@@ -143,10 +124,7 @@ options:
     default: merged
 notes:
   - Priority and DSCP have to be those of the switch ports, hop by hop. Which ones IPU-Machines expect is not published.
-seealso:
-  - module: ipu.pod.rnic_network
-  - module: ipu.pod.rnic_info
-  - module: ipu.pod.tor_switch
+seealso: [{module: ipu.pod.rnic_network}, {module: ipu.pod.rnic_info}, {module: ipu.pod.tor_switch}]
 """
 
 EXAMPLES = r"""
@@ -176,70 +154,37 @@ before:
       settings under the names of the options (null for what driver or tools do not have; C(ecn) as notification
       points C(np) and reaction points C(rp)), the lines of C(script) and C(unit) (null for no file), and whether the
       unit C(starts) with the device.
-  returned: when O(state=merged) and the request was not refused
+  returned: when O(state=merged) and not refused
   type: dict
   sample:
     interface:
       rnic0: {device: rnic0, rdma_device: mlx5_0, tools: ofed, trust: pcp, pfc: [], script: null, starts: false}
 after:
   description: The same as RV(before) after the change, read again from the server. In check mode what it would be.
-  returned: when O(state=merged) and the request was not refused
+  returned: with RV(before)
   type: dict
-  sample:
-    interface:
-      rnic0: {device: rnic0, rdma_device: mlx5_0, tools: ofed, trust: dscp, pfc: [3], starts: true}
 diff:
-  description: RV(before) and RV(after), each with only the fields that differ.
-  returned: when O(state=merged) and the request was not refused
+  description: The fields of RV(before) and RV(after) that differ.
+  returned: with RV(before)
   type: dict
   sample:
     before: {interface: {rnic0: {pfc: []}}}
     after: {interface: {rnic0: {pfc: [3]}}}
 plan:
-  description: The ordered steps, one per interface that has to change.
-  returned: when O(state=merged) and the request was not refused
+  description:
+    - The ordered steps, one per interface that has to change, each with action, kind, name, reason and risk, which is
+      V(disruptive) where running settings change and V(none) where only the files do.
+  returned: with RV(before)
   type: list
   elements: dict
-  contains:
-    action:
-      description: Always V(update).
-      type: str
-      returned: always
-    kind:
-      description: Always V(interface).
-      type: str
-      returned: always
-    name:
-      description: The declared name.
-      type: str
-      returned: always
-    reason:
-      description: What differs, in words.
-      type: str
-      returned: always
-    risk:
-      description: V(disruptive) where running settings change, V(none) where only the files do.
-      type: str
-      returned: always
-  sample:
-    - {action: update, kind: interface, name: rnic0, reason: "pfc is [], wanted [3]", risk: disruptive}
-done:
-  description: The steps that were carried out before the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+  sample: [{action: update, kind: interface, name: rnic0, reason: "pfc is [], wanted [3]", risk: disruptive}]
+done: {description: The steps done before the failed one., returned: when a step failed, type: list, elements: dict}
 failed_step:
   description: The step that failed, with the reason as C(error), which says whether the old settings are back.
   returned: when a step failed
   type: dict
   sample: {action: update, kind: interface, name: rnic0, error: the old settings are back}
-not_tried:
-  description: The steps after the one that failed.
-  returned: when a step failed
-  type: list
-  elements: dict
-  sample: []
+not_tried: {description: The steps after the one that failed., returned: when a step failed, type: list, elements: dict}
 gathered:
   description:
     - Every NIC that may be declared, with its running settings, in the form of O(interfaces).
@@ -247,8 +192,7 @@ gathered:
   returned: when O(state=gathered)
   type: list
   elements: dict
-  sample:
-    - {name: rnic0, mac: "04:3f:72:00:01:02", trust: dscp, dscp_map: {"26": 3}, pfc: [3]}
+  sample: [{name: rnic0, mac: "04:3f:72:00:01:02", trust: dscp, dscp_map: {"26": 3}, pfc: [3]}]
 lasting:
   description:
     - What the scripts of this module bring back after a restart as it is running, in the form of O(interfaces).
@@ -256,8 +200,7 @@ lasting:
   returned: when O(state=gathered)
   type: list
   elements: dict
-  sample:
-    - {name: rnic0, trust: dscp, dscp_map: {"26": 3}, pfc: [3]}
+  sample: [{name: rnic0, trust: dscp, dscp_map: {"26": 3}, pfc: [3]}]
 """
 
 import os

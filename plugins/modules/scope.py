@@ -16,25 +16,10 @@ description:
     controllers, and the ToR switches of their clusters. The lock of a pod is kept on the host of its V-IPU controller
     if that is managed, else on the control node.
   - Needs O(vpods), O(hosts), or both.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  vpods:
-    description: Names of vPODs.
-    type: list
-    elements: str
-  hosts:
-    description: Names of devices.
-    type: list
-    elements: str
+  vpods: {description: Names of vPODs., type: list, elements: str}
+  hosts: {description: Names of devices., type: list, elements: str}
   left:
     description:
       - Also find the Poplar servers that the vPODs leave; pods.yml does not name them any more, but the switches that
@@ -51,11 +36,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-hosts:
-  description: Names of devices, those of O(hosts) and those of O(vpods).
-  returned: success
-  type: list
-  elements: str
+hosts: {description: The devices of O(hosts) and those of O(vpods)., returned: success, type: list, elements: str}
 lock_hosts:
   description: The hosts that keep the locks of the pods, each with C(host) and C(pods).
   returned: success

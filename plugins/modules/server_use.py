@@ -15,20 +15,10 @@ description:
   - Lists the Slurm jobs on a server, if Slurm is installed there, and the RDMA queue pairs of its programs, if it has
     RDMA devices. Changes nothing.
   - What is there and cannot be asked is named in RV(unknown), and counts as in use.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
   - C(rdma) of iproute2, on servers with RDMA devices
-seealso:
-  - module: ipu.pod.rnic_info
+seealso: [{module: ipu.pod.rnic_info}]
 """
 
 EXAMPLES = r"""
@@ -48,12 +38,7 @@ in_use:
   type: list
   elements: str
   sample: [Slurm job 4711 of alice, "queue pair 42 on mlx5_0 of python3 (process 815)"]
-unknown:
-  description: What could not be asked, and why.
-  returned: always
-  type: list
-  elements: str
-  sample: []
+unknown: {description: "What could not be asked, and why.", returned: always, type: list, elements: str, sample: []}
 """
 
 from ansible.module_utils.basic import AnsibleModule

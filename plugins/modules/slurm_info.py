@@ -14,21 +14,9 @@ description:
     Changes nothing.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  directory:
-    description: The directory of Slurm's configuration.
-    type: path
-    default: /etc/slurm
+  directory: {description: The directory of Slurm's configuration., type: path, default: /etc/slurm}
 """
 
 EXAMPLES = r"""
@@ -43,62 +31,29 @@ site:
   returned: always
   type: dict
   contains:
-    slurm_conf:
-      description: Who wrote slurm.conf, V(role) or V(site); empty where there is none.
-      returned: always
-      type: str
-    included:
-      description: Whether what the role lets slurm.conf include is there.
-      returned: always
-      type: bool
-    user:
-      description: Who Slurm's controller runs as.
-      returned: always
-      type: str
+    slurm_conf: {description: "Who wrote slurm.conf, V(role) or V(site); empty where there is none.", type: str}
+    included: {description: Whether what the role lets slurm.conf include is there., type: bool}
+    user: {description: Who Slurm's controller runs as., type: str}
     values:
       description:
         - What slurm.conf says of the settings that the role adds to, by their names. What the role itself includes
           there does not count.
-      returned: always
       type: dict
-    nodes:
-      description: Slurm's nodes, each with its C(Gres).
-      returned: always
-      type: dict
-    features:
-      description: Slurm's nodes, each with its C(Feature).
-      returned: always
-      type: dict
-    plugins_included:
-      description: Whether plugstack.conf includes all that is in its folder.
-      returned: always
-      type: bool
-    gres_included:
-      description: Whether gres.conf includes what the role writes for it.
-      returned: always
-      type: bool
-    gres_empty:
-      description: Whether there is a gres.conf in which nothing stands, which is an error to Slurm.
-      returned: always
-      type: bool
+    nodes: {description: "Slurm's nodes, each with its C(Gres).", type: dict}
+    features: {description: "Slurm's nodes, each with its C(Feature).", type: dict}
+    plugins_included: {description: Whether plugstack.conf includes all that is in its folder., type: bool}
+    gres_included: {description: Whether gres.conf includes what the role writes for it., type: bool}
+    gres_empty: {description: "Whether there is an empty gres.conf, which is an error to Slurm.", type: bool}
     overridden:
       description: Settings of RV(site.values) that slurm.conf has after the line that includes those of the role.
-      returned: always
       type: list
       elements: str
-    scripts:
-      description: Who wrote C(job_submit.lua) and C(cli_filter.lua), V(role) or V(site); empty where there is none.
-      returned: always
-      type: dict
+    scripts: {description: "Who wrote C(job_submit.lua) and C(cli_filter.lua), as RV(site.slurm_conf).", type: dict}
     site_scripts:
       description: For which of RV(site.scripts) the site's own is kept beside that of the role.
-      returned: always
       type: list
       elements: str
-    version:
-      description: The version of Slurm that plugins are built for here; empty without what they are built with.
-      returned: always
-      type: str
+    version: {description: The version of Slurm that plugins are built for; empty without its headers., type: str}
   sample:
     slurm_conf: site
     included: false
@@ -119,11 +74,7 @@ vipu_programs:
   type: list
   elements: str
   sample: [vipu-admin, vipu]
-plugin_built:
-  description: Whether the role's SPANK plugin has been built.
-  returned: always
-  type: bool
-  sample: true
+plugin_built: {description: Whether the role's SPANK plugin has been built., returned: always, type: bool, sample: true}
 outdated:
   description: The daemons of Slurm that started before the role has last written what they read then.
   returned: always

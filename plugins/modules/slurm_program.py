@@ -14,21 +14,11 @@ description:
     as one file that the host's Python executes.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
+extends_documentation_fragment: ipu.pod._attributes
 attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: The file is no text.
-  idempotent:
-    support: full
+  diff_mode: {support: none, details: The file is no text.}
 options:
-  path:
-    description: Where to put it.
-    type: path
-    required: true
+  path: {description: Where to put it., type: path, required: true}
 """
 
 EXAMPLES = r"""
@@ -38,9 +28,5 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-dest:
-  description: Where it is.
-  returned: always
-  type: str
-  sample: /usr/libexec/ipu-pod/slurm
+dest: {description: Where it is., returned: always, type: str, sample: /usr/libexec/ipu-pod/slurm}
 """

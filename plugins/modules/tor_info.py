@@ -16,16 +16,7 @@ description:
     neighbours, learned MAC addresses, and the counters of PFC, ECN and errors.
   - Compares the devices that it recognises at the ports with declared cables, if O(cables) are given.
   - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
   cables:
     description: Which device should be on which port.
@@ -33,14 +24,8 @@ options:
     elements: dict
     default: []
     suboptions:
-      port:
-        description: The port, in any of EOS's spellings.
-        type: str
-        required: true
-      device:
-        description: The device's name, as it calls itself over LLDP. A domain behind it does not matter.
-        type: str
-        required: true
+      port: {description: "The port, in any of EOS's spellings.", type: str, required: true}
+      device: {description: The device's name over LLDP. A domain behind it does not matter., type: str, required: true}
       mac:
         description:
           - The MAC address of the device's RNIC at this port, where it is known.
@@ -48,8 +33,7 @@ options:
         type: str
 notes:
   - Runs on the control node over the same connections as M(ipu.pod.tor_switch).
-seealso:
-  - module: ipu.pod.tor_switch
+seealso: [{module: ipu.pod.tor_switch}]
 """
 
 EXAMPLES = r"""
@@ -71,20 +55,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-vlans:
-  description: The VLANs, as the option C(vlans) of M(ipu.pod.tor_switch).
-  type: list
-  elements: dict
-  returned: success
+vlans: {description: As the option C(vlans) of M(ipu.pod.tor_switch)., type: list, elements: dict, returned: success}
 ports:
   description: The ports, as the option C(ports) of M(ipu.pod.tor_switch). Ports it does not configure are external.
   type: list
   elements: dict
   returned: success
-qos:
-  description: Quality of service, as the option C(qos) of M(ipu.pod.tor_switch).
-  type: dict
-  returned: success
+qos: {description: "Quality of service, as the option C(qos) of M(ipu.pod.tor_switch).", type: dict, returned: success}
 vlan_members:
   description: VLAN to the ports that are in it now, as C(show vlan) says. Ports without link may be left out.
   type: dict
@@ -125,11 +102,7 @@ cabling:
   elements: dict
   returned: success
   sample: [{port: Ethernet9/1, declared: pod001-ipum1, seen: [pod001-ipum1], verdict: right}]
-table:
-  description: RV(cabling) as lines for a person.
-  type: list
-  elements: str
-  returned: success
+table: {description: RV(cabling) as lines for a person., type: list, elements: str, returned: success}
 """
 
 from typing import Any

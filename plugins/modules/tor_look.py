@@ -17,22 +17,10 @@ description:
   - A part that cannot be read has C(message) alone, in one line, and takes no other with it. Only where there is no way
     to the switch at all, the task fails.
   - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 notes:
   - Runs on the control node over the same connections as M(ipu.pod.tor_switch).
-seealso:
-  - module: ipu.pod.look
-  - module: ipu.pod.tor_info
-  - module: ipu.pod.tor_switch
+seealso: [{module: ipu.pod.look}, {module: ipu.pod.tor_info}, {module: ipu.pod.tor_switch}]
 """
 
 EXAMPLES = r"""
@@ -51,26 +39,18 @@ parts:
   type: dict
   returned: success
   contains:
-    running_config:
-      description: The running-config in C(text), without what follows words such as C(secret) or C(key).
-      type: dict
-      returned: success
+    running_config: {description: "C(text), without what follows words such as C(secret) or C(key).", type: dict}
     gathered:
       description:
         - VLANs, ports and quality of service, as M(ipu.pod.tor_switch) returns them with
           O(ipu.pod.tor_switch#module:state=gathered).
       type: dict
-      returned: success
-    info:
-      description: What M(ipu.pod.tor_info) returns, except for the cabling.
-      type: dict
-      returned: success
+    info: {description: "What M(ipu.pod.tor_info) returns, except for the cabling.", type: dict}
     sessions:
       description:
         - The configuration sessions that are open or wait for their confirmation, each with its state, in C(busy).
         - The names of those that a run of this collection has left behind, in C(left_over).
         - In C(timer) the seconds until the switch undoes a commit; V(null) where no commit waits for its confirmation.
       type: dict
-      returned: success
       sample: {busy: {joe: pending}, left_over: [], timer: null}
 """

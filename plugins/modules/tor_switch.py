@@ -9,8 +9,7 @@ DOCUMENTATION = r"""
 module: tor_switch
 short_description: VLANs, ports and lossless Ethernet of a pod's Arista ToR switch
 version_added: 1.0.0
-author:
-  - The ipu.pod authors (@ipu-pod)
+author: The ipu.pod authors (@ipu-pod)
 description:
   - Makes the declared VLANs, ports and quality of service of a switch with Arista EOS what they should be, in one
     configuration session, and touches nothing else.
@@ -21,18 +20,7 @@ description:
   - Quality of service and MTU are only ever changed where they are declared, whatever the O(state).
   - Over eAPI, a run with nothing to change costs the switch two requests, any other eight, and more only while links
     settle or with O(canary).
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._tor_switch.vlans
-  - ipu.pod._tor_switch.ports
-  - ipu.pod._tor_switch.qos
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
+extends_documentation_fragment: [ipu.pod._attributes, ipu.pod._tor_switch]
 options:
   state:
     description:
@@ -41,8 +29,7 @@ options:
         queues, except for MTU and quality of service of ports.
       - V(overridden) does the same, and removes the VLANs of O(scope) that are not listed, and gives the ports of
         O(scope) that are not listed EOS's defaults.
-      - V(gathered) changes nothing and returns all VLANs, ports and quality of service as they are, as options of this
-        module.
+      - V(gathered) changes nothing and returns RV(gathered).
       - V(rendered) needs no connection and returns the configuration lines for all that is declared.
       - V(confirmed) finishes a change that was made with O(confirm=false), see O(pending).
     type: str
@@ -50,20 +37,12 @@ options:
     default: merged
   scope:
     description:
-      - What O(state=overridden), and only that, may clear. Nothing else is, and no external port.
+      - What O(state=overridden), and only that, may clear. No external port ever is.
       - A VLAN that an external port, or an interface of its own (C(interface Vlan101)), still uses is refused.
     type: dict
     suboptions:
-      vlans:
-        description: VLANs, as numbers and ranges such as V(100-199). V(1) always stays.
-        type: list
-        elements: str
-        default: []
-      ports:
-        description: Names of ports.
-        type: list
-        elements: str
-        default: []
+      vlans: {description: "VLANs, such as V(100-199). V(1) always stays.", type: list, elements: str, default: []}
+      ports: {description: Names of ports., type: list, elements: str, default: []}
   canary:
     description:
       - Names of some of the declared ports. They are changed, checked and confirmed first, in a session of their own,
@@ -87,13 +66,12 @@ options:
     default: 120
   pending:
     description:
-      - With O(state=confirmed), what RV(pending) of the call with O(confirm=false) was. Nothing is done if it is empty,
-        as it is if that call had nothing to change.
+      - With O(state=confirmed), RV(pending) of the call with O(confirm=false). Nothing is done where that is empty.
     type: dict
   not_probed:
     description:
-      - With O(state=confirmed), names of ports to whose machines no ARP probe could be sent. No MAC address has to be
-        learned there again. All other checks hold there, too.
+      - With O(state=confirmed), ports to whose machines no ARP probe could be sent. No MAC address has to be learned
+        there again. All other checks hold.
     type: list
     elements: str
     default: []
@@ -137,32 +115,18 @@ notes:
   - Refuses to change a switch on which somebody else has a configuration session open or a commit timer running. A
     session that a run of this module left behind is aborted by the next run that changes something, once its process is
     gone.
-seealso:
-  - module: arista.eos.eos_config
+seealso: [{module: arista.eos.eos_config}]
 """
 
 EXAMPLES = r"""
 - name: Add a tenant's VLAN to an IPU-Machine, and to a Poplar server that keeps its other VLANs
   ipu.pod.tor_switch:
     vlans:
-      - vlan_id: 101
-        name: vpod-alice
+      - {vlan_id: 101, name: vpod-alice}
     ports:
-      - name: Ethernet9/1
-        owner: vpod alice
-        description: pod001-ipum1 RNIC
-        mode: access
-        vlan: 101
-        mtu: 9214
-        enabled: true
-      - name: Et25/1
-        owner: vpod alice
-        description: pod001-poplar1 rnic0
-        mode: trunk
-        allowed_vlans: [101, 200-203]
-        mtu: 9214
-      - name: Ethernet1/1
-        owner: external
+      - {name: Ethernet9/1, owner: vpod alice, description: pod001-ipum1 RNIC, mode: access, vlan: 101, mtu: 9214}
+      - {name: Et25/1, owner: vpod alice, mode: trunk, allowed_vlans: [101, 200-203], mtu: 9214}
+      - {name: Ethernet1/1, owner: external}
 
 - name: Configure lossless Ethernet on one canary first, then on the others
   ipu.pod.tor_switch:
@@ -194,15 +158,12 @@ EXAMPLES = r"""
 - name: Keep exactly these VLANs from 100 to 199
   ipu.pod.tor_switch:
     state: overridden
-    scope:
-      vlans: [100-199]
-    vlans:
-      - {vlan_id: 101, name: vpod-alice}
+    scope: {vlans: [100-199]}
+    vlans: [{vlan_id: 101, name: vpod-alice}]
 
 - name: Commit a change with a timer
   ipu.pod.tor_switch:
-    vlans:
-      - {vlan_id: 102, name: vpod-bob}
+    vlans: [{vlan_id: 102, name: vpod-bob}]
     confirm: false
   register: change
 
@@ -228,8 +189,7 @@ EXAMPLES = r"""
 - name: Render the configuration lines, to look at or to paste
   ipu.pod.tor_switch:
     state: rendered
-    vlans:
-      - {vlan_id: 101, name: vpod-alice}
+    vlans: [{vlan_id: 101, name: vpod-alice}]
   delegate_to: localhost
 """
 
@@ -241,51 +201,24 @@ before:
       V(qos_profile) and V(qos_queue).
   type: dict
   returned: state is merged, replaced or overridden
-  sample:
-    vlan: {}
-    port:
-      Ethernet9/1:
-        description: ""
-        mtu: 9214
-        enabled: true
-        vlan: 1
-        native_vlan: 1
-        allowed_vlans: [1-4094]
-        mode: access
-        channel_group: 0
-        lacp: ""
-        spanning_tree_edge: false
-        lldp: true
-        qos_profile: ""
-        qos_trust: cos
+  sample: {vlan: {}, port: {Ethernet9/1: {description: "", mtu: 9214, enabled: true, mode: access, vlan: 1}}}
 after:
   description:
     - The same after the change, as read from the switch. In check mode as it would be.
     - V(null) if the switch could not be read any more after a failure.
   type: dict
-  returned: state is merged, replaced or overridden
-diff:
-  description: The fields that differ, RV(before) and RV(after).
-  type: dict
-  returned: state is merged, replaced or overridden
+  returned: with RV(before)
+diff: {description: "The fields that differ, RV(before) and RV(after).", type: dict, returned: with RV(before)}
 plan:
   description: The steps from before to after, in order. All of them happen in one commit, or in two with O(canary).
   type: list
   elements: dict
-  returned: state is merged, replaced or overridden
+  returned: with RV(before)
   contains:
-    action:
-      description: V(create), V(update) or V(remove).
-      type: str
-    kind:
-      description: The kind of thing, as in RV(before).
-      type: str
-    name:
-      description: The VLAN's number, the port's full name, the profile's name and the queue's number, and so on.
-      type: str
-    reason:
-      description: What is different from what is declared; for a port, after its owner.
-      type: str
+    action: {description: "V(create), V(update) or V(remove).", type: str}
+    kind: {description: "The kind of thing, as in RV(before).", type: str}
+    name: {description: "The VLAN's number, the port's full name, the profile's name and queue, and so on.", type: str}
+    reason: {description: "What is different from what is declared; for a port, after its owner.", type: str}
     risk:
       description:
         - V(disruptive) where frames that pass today may stop passing.
@@ -309,44 +242,22 @@ session:
 session_diff:
   description: The switch's own diff of the session, without secrets. Empty if none was opened.
   type: str
-  returned: state is merged, replaced or overridden
+  returned: with RV(before)
 pending:
   description:
     - What O(state=confirmed) has to be given in O(pending), before O(confirm_within) is over.
     - V(null) if there is nothing to confirm.
   type: dict
-  returned: state is merged, replaced or overridden
+  returned: with RV(before)
 gathered:
-  description: All VLANs, ports and quality of service of the switch, as options of this module. Ports that it does not
-    configure, such as routed ones, are external. What can be kept but not declared is left out.
+  description:
+    - All O(vlans), O(ports) and O(qos), as far as it is not EOS's default, of the switch. Ports that this module does
+      not configure, such as routed ones, are external. What can be kept but not declared is left out.
   type: dict
   returned: state is gathered
-  contains:
-    vlans:
-      description: As O(vlans).
-      type: list
-      elements: dict
-    ports:
-      description: As O(ports).
-      type: list
-      elements: dict
-    qos:
-      description: As O(qos), as far as it is not EOS's default.
-      type: dict
-done:
-  description: The steps that were carried out.
-  type: list
-  elements: dict
-  returned: on failure during the change
-failed_step:
-  description: The step that failed, with the error.
-  type: dict
-  returned: on failure during the change
-not_tried:
-  description: The steps that were not tried.
-  type: list
-  elements: dict
-  returned: on failure during the change
+done: {description: The steps carried out., type: list, elements: dict, returned: on failure during the change}
+failed_step: {description: "The step that failed, with the error.", type: dict, returned: on failure during the change}
+not_tried: {description: The steps not tried., type: list, elements: dict, returned: on failure during the change}
 """
 
 import getpass
@@ -366,12 +277,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import c
 from ansible_collections.ipu.pod.plugins.module_utils._tor.connection import sender, way_to
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import Declared, declare, port_names
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
-from ansible_collections.ipu.pod.plugins.module_utils._tor.options import (
-    ARGUMENT_SPEC,
-    CONFIRMED,
-    GATHERED,
-    RENDERED,
-)
+from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUMENT_SPEC, CONFIRMED, GATHERED, RENDERED
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pending_of
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import read_running_config, save
@@ -417,11 +323,8 @@ def confirm(module: AnsibleModule) -> None:
 
 def main() -> None:
     """Run the module."""
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        required_if=[("state", CONFIRMED, ("pending",))],
-        supports_check_mode=True,
-    )
+    required = [("state", CONFIRMED, ("pending",))]
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, required_if=required, supports_check_mode=True)
     options = module.params
     state = options["state"]
     try:

@@ -14,20 +14,9 @@ author: The ipu.pod authors (@ipu-pod)
 description:
   - Checks a pods.yml, and, with an inventory that comes from one, what variables of the role
     P(ipu.pod.poplar_server#role) say that contradicts it. Needs no pod, and touches nothing.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  path:
-    description: The file. Default that of the inventory.
-    type: path
+  path: {description: The file. Default that of the inventory., type: path}
 """
 
 EXAMPLES = r"""

@@ -15,20 +15,11 @@ description:
   - Does one thing once. It is no state, so each run does it again.
   - Refused while IPUs that it affects are in use. The module cannot see that itself; the caller says it in O(in_use),
     and unknown counts as in use.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
+extends_documentation_fragment: [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin]
 attributes:
-  check_mode:
-    support: full
-    details: Refuses as a real run does, and returns what it would do.
-  diff_mode:
-    support: none
-    details: An action is no difference of state. RV(plan) describes it.
-  idempotent:
-    support: none
-    details: An action is done each time.
+  check_mode: {support: full, details: "Refuses as a real run does, and returns what it would do."}
+  diff_mode: {support: none, details: An action is no difference of state. RV(plan) describes it.}
+  idempotent: {support: none, details: An action is done each time.}
 options:
   action:
     description:
@@ -38,28 +29,15 @@ options:
     type: str
     choices: [test_cluster, reset_partition, remove_partition]
     required: true
-  name:
-    description: The cluster or partition.
-    type: str
-    required: true
-  in_use:
-    description: The partitions that are in use now, V([]) for none. Without it that is unknown.
-    type: list
-    elements: str
-  even_in_use:
-    description: Do it even where IPUs are or may be in use. Whatever runs there is lost.
-    type: bool
-    default: false
-  wait_timeout:
-    description: How long it may take, in seconds.
-    type: int
-    default: 120
+  name: {description: The cluster or partition., type: str, required: true}
+  in_use: {description: "The partitions in use, V([]) for none. Without it that is unknown.", type: list, elements: str}
+  even_in_use: {description: Do it even where IPUs may be in use. What runs there is lost., type: bool, default: false}
+  wait_timeout: {description: "How long it may take, in seconds.", type: int, default: 120}
   lock_timeout:
     description: How long to wait, in seconds, for another run that changes the same controller from this host.
     type: int
     default: 0
-seealso:
-  - module: ipu.pod.vipu_state
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""
@@ -82,20 +60,13 @@ plan:
   type: list
   elements: dict
   returned: success
-  sample:
-    - {action: reset, kind: partition, name: train, reason: is asked for, risk: tenant outage}
-before:
-  description: The cluster or partition before.
-  type: dict
-  returned: success
+  sample: [{action: reset, kind: partition, name: train, reason: is asked for, risk: tenant outage}]
+before: {description: The cluster or partition before., type: dict, returned: success}
 after:
   description: The cluster or partition after, null where it is gone. Not returned in check mode.
   type: dict
   returned: success, not in check mode
-report:
-  description: What V(test_cluster) found, in the words of C(vipu-admin).
-  type: str
-  returned: after V(test_cluster)
+report: {description: What C(vipu-admin) says of it., type: str, returned: after V(test_cluster)}
 """
 
 import contextlib

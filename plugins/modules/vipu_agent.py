@@ -15,13 +15,8 @@ description:
   - Does for agents what M(ipu.pod.vipu_state) does for all kinds at once, the way roles use it; see there.
   - Takes the whole list, so that a loop over this module is never needed.
 extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-  - ipu.pod._vipu_entities
-  - ipu.pod._vipu_entities.agents
-seealso:
-  - module: ipu.pod.vipu_state
+  [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin, ipu.pod._vipu_entities, ipu.pod._vipu_entities.agents]
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""
@@ -36,10 +31,7 @@ RETURN = r"""
 before: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
 after: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
 plan: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: success}
-unmanaged:
-  description: Names of the agents that are there and not declared. They are never touched.
-  type: dict
-  returned: success
+unmanaged: {description: Names of agents that are not declared. They are never touched., type: dict, returned: success}
 done: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}
 failed_step: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: failure}
 not_tried: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: failure}

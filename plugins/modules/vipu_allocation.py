@@ -16,13 +16,8 @@ description:
   - Takes the whole list, so that a loop over this module is never needed.
   - The rules for sizes, references and room count what is already there.
 extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-  - ipu.pod._vipu_entities
-  - ipu.pod._vipu_entities.allocations
-seealso:
-  - module: ipu.pod.vipu_state
+  [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin, ipu.pod._vipu_entities, ipu.pod._vipu_entities.allocations]
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""

@@ -15,13 +15,8 @@ description:
   - Does for clusters what M(ipu.pod.vipu_state) does for all kinds at once, the way roles use it; see there.
   - Takes the whole list, so that a loop over this module is never needed.
 extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-  - ipu.pod._vipu_entities
-  - ipu.pod._vipu_entities.clusters
-seealso:
-  - module: ipu.pod.vipu_state
+  [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin, ipu.pod._vipu_entities, ipu.pod._vipu_entities.clusters]
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""

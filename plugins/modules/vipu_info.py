@@ -16,17 +16,7 @@ description:
   - The admin end-point shows agents, clusters, allocations, users and partitions; the user end-point, which needs no
     administrator, allocations and partitions; transport V(grpc) partitions alone.
   - An answer that cannot be understood is an error, never an empty list.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: [ipu.pod._attributes.reads, ipu.pod._vipu]
 options:
   transport:
     description:
@@ -41,9 +31,7 @@ options:
     type: str
     choices: [admin, user]
     default: admin
-  api_port:
-    description: TCP port of the end-point. Default 8091 for the admin end-point, 8090 for the user end-point.
-    type: int
+  api_port: {description: "TCP port of the end-point. Default 8091 for admin, 8090 for user.", type: int}
   program:
     description:
       - Name or path of the V-IPU program on the host that the module runs on. Default C(vipu-admin) for the admin
@@ -58,10 +46,7 @@ options:
     type: list
     elements: str
     default: []
-  ipu_attributes:
-    description: Also read the attributes of all IPUs.
-    type: bool
-    default: false
+  ipu_attributes: {description: Also read the attributes of all IPUs., type: bool, default: false}
   discovered_agents:
     description:
       - Also read which agents have announced themselves. Only the admin end-point knows them, and only where the
@@ -102,11 +87,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-release:
-  description: The V-IPU release of the controller.
-  type: str
-  returned: success
-  sample: 1.18.0
+release: {description: The V-IPU release of the controller., type: str, returned: success, sample: 1.18.0}
 agents:
   description: Agent name to its host, port, status and V-IPU release.
   type: dict
@@ -141,10 +122,7 @@ ipuof_configurations:
   description: Partition name to a list with, for each of its GCDs, the devices and attributes that Poplar needs.
   type: dict
   returned: when asked for
-ipu_attributes:
-  description: Agent name to the number of an IPU to its attributes.
-  type: dict
-  returned: when asked for
+ipu_attributes: {description: Agent name to number of an IPU to attributes., type: dict, returned: when asked for}
 discovered_agents:
   description:
     - Name (the id that the controller would add it by), host and port of each agent that has announced itself, whether

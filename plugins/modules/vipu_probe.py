@@ -15,18 +15,7 @@ description:
   - Records what C(vipu-admin) says of its version and of each of its commands, what the controller says of its
     version, and what the JSON of its lists looks like, and compares that with what this collection relies on.
   - Changes nothing, and sends no other request to the controller than for its version and its lists.
-extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: [ipu.pod._attributes.reads, ipu.pod._vipu, ipu.pod._vipu.admin]
 """
 
 EXAMPLES = r"""
@@ -40,11 +29,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-program_release:
-  description: V-IPU release of the program.
-  type: str
-  returned: when it is understood
-  sample: 1.18.0
+program_release: {description: The program's V-IPU release., type: str, returned: when it is understood, sample: 1.18.0}
 server_release:
   description: V-IPU release of the controller.
   type: str
@@ -58,11 +43,7 @@ commands:
   type: list
   elements: dict
   returned: success
-table:
-  description: RV(commands) for a person, one line each.
-  type: list
-  elements: str
-  returned: success
+table: {description: "RV(commands) for a person, one line each.", type: list, elements: str, returned: success}
 differences:
   description: One sentence for everything in which the program differs from what is known.
   type: list
@@ -73,10 +54,7 @@ json:
   type: dict
   returned: success
   sample: {agents: [id, spec.host, spec.port, status.state]}
-help:
-  description: Command to what the program printed of it. Null where it printed nothing.
-  type: dict
-  returned: success
+help: {description: "Command to what the program printed of it, null for nothing.", type: dict, returned: success}
 problems:
   description: One sentence for each answer that is not understood, with the command. Nothing may be built on those.
   type: list

@@ -21,17 +21,9 @@ description:
   - Runs on a host with C(vipu-admin), one writer at a time.
   - Users are read only where O(users) is given or something may be removed.
 extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-  - ipu.pod._vipu_entities
-  - ipu.pod._vipu_entities.agents
-  - ipu.pod._vipu_entities.clusters
-  - ipu.pod._vipu_entities.allocations
-  - ipu.pod._vipu_entities.users
-  - ipu.pod._vipu_entities.keys
-  - ipu.pod._vipu_entities.partitions
-  - ipu.pod._vipu_entities.sizes
+  [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin, ipu.pod._vipu_entities, ipu.pod._vipu_entities.agents,
+   ipu.pod._vipu_entities.clusters, ipu.pod._vipu_entities.allocations, ipu.pod._vipu_entities.users,
+   ipu.pod._vipu_entities.keys, ipu.pod._vipu_entities.partitions, ipu.pod._vipu_entities.sizes]
 options:
   purge:
     description:
@@ -41,26 +33,14 @@ options:
     type: dict
     default: {}
     suboptions:
-      partitions_of:
-        description: Allocations whose partitions are purged.
-        type: list
-        elements: str
-        default: []
+      partitions_of: {description: Allocations whose partitions are purged., type: list, elements: str, default: []}
       allocations_of:
         description: Clusters whose allocations are purged. Their partitions have to go too, see O(purge.partitions_of).
         type: list
         elements: str
         default: []
-      patterns:
-        description: Only names that match one of these globs are purged.
-        type: list
-        elements: str
-        default: ["*"]
-      ignore:
-        description: Names that match one of these globs are never purged.
-        type: list
-        elements: str
-        default: []
+      patterns: {description: Globs; only names that match one are purged., type: list, elements: str, default: ["*"]}
+      ignore: {description: Globs; names that match one are never purged., type: list, elements: str, default: []}
       max_deletions:
         description: A run that would purge more entities than this is refused, with the list of them.
         type: int
@@ -93,10 +73,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-before:
-  description: All entities before, by kind and name.
-  type: dict
-  returned: success
+before: {description: "All entities before, by kind and name.", type: dict, returned: success}
 after:
   description:
     - All entities after. In check mode what they would be, without the fields that only the controller can tell.
@@ -110,8 +87,7 @@ plan:
   type: list
   elements: dict
   returned: success
-  sample:
-    - {action: create, kind: agent, name: pod001-ipum1, reason: is not there, risk: none}
+  sample: [{action: create, kind: agent, name: pod001-ipum1, reason: is not there, risk: none}]
 unmanaged:
   description: Names of what is there and neither declared nor purged, by kind. It is never touched.
   type: dict
@@ -121,20 +97,9 @@ access_keys:
   description: User to access key, for the users that this run created.
   type: dict
   returned: where O(return_keys) is set and users were created
-done:
-  description: The steps that were carried out before one failed.
-  type: list
-  elements: dict
-  returned: failure
-failed_step:
-  description: The step that failed, with the controller's words in C(error).
-  type: dict
-  returned: failure
-not_tried:
-  description: The steps after it.
-  type: list
-  elements: dict
-  returned: failure
+done: {description: The steps that were carried out before one failed., type: list, elements: dict, returned: failure}
+failed_step: {description: "The step that failed, with the answer in C(error).", type: dict, returned: failure}
+not_tried: {description: The steps after it., type: list, elements: dict, returned: failure}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -15,14 +15,9 @@ description:
   - Does for users what M(ipu.pod.vipu_state) does for all kinds at once, the way roles use it; see there.
   - Takes the whole list, so that a loop over this module is never needed.
 extends_documentation_fragment:
-  - ipu.pod._attributes
-  - ipu.pod._vipu
-  - ipu.pod._vipu.admin
-  - ipu.pod._vipu_entities
-  - ipu.pod._vipu_entities.users
-  - ipu.pod._vipu_entities.keys
-seealso:
-  - module: ipu.pod.vipu_state
+  [ipu.pod._attributes, ipu.pod._vipu, ipu.pod._vipu.admin, ipu.pod._vipu_entities, ipu.pod._vipu_entities.users,
+   ipu.pod._vipu_entities.keys]
+seealso: [{module: ipu.pod.vipu_state}]
 """
 
 EXAMPLES = r"""
@@ -37,10 +32,7 @@ RETURN = r"""
 before: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
 after: {description: As M(ipu.pod.vipu_state) returns it., type: dict, returned: success}
 plan: {description: As M(ipu.pod.vipu_state) returns it., type: list, elements: dict, returned: success}
-unmanaged:
-  description: Names of the users that are there and not declared. They are never touched.
-  type: dict
-  returned: success
+unmanaged: {description: Names of users that are not declared. They are never touched., type: dict, returned: success}
 access_keys:
   description: As M(ipu.pod.vipu_state) returns it.
   type: dict

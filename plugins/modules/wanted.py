@@ -11,27 +11,14 @@ module: wanted
 short_description: The files, links and units that a role of this collection writes to a host
 description:
   - Returns the files, directories, links, units, packages and kernel parameters that a role writes to the host, from
-    the role's variables, for tasks that write them with ordinary modules.
+    the role's variables, for tasks that write them with ordinary modules, as M(ipu.pod.differing) shows.
   - A plan compares the same with what is on the host. So what a role writes stands in one place.
   - Asks no host, and changes nothing.
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
-extends_documentation_fragment:
-  - ipu.pod._attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details: It changes nothing.
-  idempotent:
-    support: full
+extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  role:
-    description: The role, without the name of the collection.
-    type: str
-    required: true
-    choices: [poplar_server, vipu_controller, vpod]
+  role: {description: The role., type: str, required: true, choices: [poplar_server, vipu_controller, vpod]}
   vpod:
     description:
       - The vPOD whose dedicated V-IPU controller is meant, with O(role=vipu_controller) alone. Without it, that of the
@@ -44,49 +31,16 @@ EXAMPLES = r"""
   ipu.pod.wanted:
     role: poplar_server
   register: poplar_server_wanted
-
-- name: Write files
-  ansible.builtin.copy:
-    content: "{{ item.content }}"
-    dest: "{{ item.path }}"
-    owner: "{{ item.owner }}"
-    group: "{{ item.group }}"
-    mode: "{{ item.mode }}"
-  loop: "{{ poplar_server_wanted.files }}"
-  loop_control:
-    label: "{{ item.path }}"
 """
 
 RETURN = r"""
 files:
-  description: Files with all of their content. Secret ones are in RV(secret_files).
+  description:
+    - Files, each with C(path), C(content), C(owner), C(group) and C(mode), octal. Secret ones are in RV(secret_files).
   returned: always
   type: list
   elements: dict
-  contains:
-    path:
-      description: Where it is.
-      type: str
-      returned: always
-    content:
-      description: Its text.
-      type: str
-      returned: always
-    owner:
-      description: Its owner.
-      type: str
-      returned: always
-    group:
-      description: Its group.
-      type: str
-      returned: always
-    mode:
-      description: Its mode, octal.
-      type: str
-      returned: always
-  sample:
-    - {path: /etc/sysctl.d/90-ipu-pod.conf, content: "net.ipv4.conf.all.arp_ignore=1\n", owner: root, group: root,
-       mode: "0644"}
+  sample: [{path: /etc/ipu-pod/motd, content: "One pod, four servers.\n", owner: root, group: root, mode: "0644"}]
 secret_files:
   description:
     - Secret files, in the form of RV(files), with C(source), where another host has the secret.
@@ -94,26 +48,14 @@ secret_files:
   returned: always
   type: list
   elements: dict
-  sample: []
 directories:
   description: Directories, each with C(path), C(owner), C(group) and C(mode).
   returned: always
   type: list
   elements: dict
-  sample:
-    - {path: /etc/systemd/system/slurmd.service.d, owner: root, group: root, mode: "0755"}
-links:
-  description: Symbolic links, each with C(path) and C(target).
-  returned: always
-  type: list
-  elements: dict
-  sample: []
-absent:
-  description: Paths where nothing shall be.
-  returned: always
-  type: list
-  elements: str
-  sample: []
+  sample: [{path: /etc/systemd/system/slurmd.service.d, owner: root, group: root, mode: "0755"}]
+links: {description: "Symbolic links, each with C(path) and C(target).", returned: always, type: list, elements: dict}
+absent: {description: Paths where nothing shall be., returned: always, type: list, elements: str, sample: []}
 units:
   description:
     - systemd units, each with C(name), C(enabled), C(state) as in M(ansible.builtin.systemd_service), null where that
@@ -121,22 +63,12 @@ units:
   returned: always
   type: list
   elements: dict
-  sample:
-    - {name: systemd-networkd.service, enabled: true, state: started, restarted_by: []}
-packages:
-  description: Packages whose names do not depend on the OS.
-  returned: always
-  type: list
-  elements: str
-  sample: []
+  sample: [{name: systemd-networkd.service, enabled: true, state: started, restarted_by: []}]
+packages: {description: Packages whose names do not depend on the OS., returned: always, type: list, elements: str}
 packages_by_os_family:
   description: Names of the others, by OS family as in C(ansible_facts.os_family).
   returned: always
   type: dict
   sample: {Debian: [rdma-core, iproute2], RedHat: [rdma-core, iproute]}
-kernel_parameters:
-  description: Kernel parameters and their values.
-  returned: always
-  type: dict
-  sample: {net.ipv4.conf.all.arp_ignore: "1"}
+kernel_parameters: {description: Kernel parameter to its value., returned: always, type: dict}
 """

@@ -3,5 +3,6 @@
 """What the plugins of the control node get from Ansible, and what they keep for a run. The one room that knows Ansible.
 
 Begin with ``pods_file``, the pods.yml of the inventory. ``role_variables`` are the settings of a host, ``run_folder``
-is where the looks and the plan of a run are kept, ``this_run`` says who and which process runs.
+is where the looks and the plan of a run are kept, ``this_run`` says who and which process runs, ``action`` is what
+action plugins share.
 """

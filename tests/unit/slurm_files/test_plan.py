@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.filter.slurm import administrator
+from ansible_collections.ipu.pod.plugins.filter.roles import administrator
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import PROGRAM, SETTINGS
 from tests.unit.slurm_files.vpod_for_slurm import (
     FOUND,
