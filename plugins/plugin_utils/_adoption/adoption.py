@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,21 @@ class Adoption:
     Args:
         document: the pods.yml, or a part of it that can be looked at alone.
         reasons: what is not in it, and why, one sentence each.
+        options: host of a controller to options of vipu_state for what pods.yml does not say, by plural of the kind.
+        left: the servers whose interfaces are left alone as a whole.
         elsewhere: VLANs of other parts, which this one must not give to somebody else.
     """
 
     document: Document
     reasons: list[str] = field(default_factory=list)
+    options: dict[str, dict[str, list[Document]]] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
     elsewhere: Vlans = field(default_factory=Vlans)
 
     def take(self, path: Path, words: Mapping[str, Any]) -> bool:
         """Say this under a key path, unless pods.yml would be refused."""
         document = with_words(self.document, path, words)
-        if is_refused(document) or Vlans.of(document).clash_with(self.elsewhere):
+        if refusal(document) or Vlans.of(document).clash_with(self.elsewhere):
             return False
         self.document = document
         return True
@@ -49,9 +53,14 @@ def with_words(document: Any, path: Path, words: Mapping[str, Any]) -> Any:
     return {**document, path[0]: with_words(document.get(path[0], {}), path[1:], words)}
 
 
-def is_refused(document: Document) -> bool:
-    """Whether this is no pods.yml."""
-    return bool(refusal(document))
+def without(words: Mapping[str, Any], keys: Collection[str]) -> Document:
+    """The words but for some keys."""
+    return {key: value for key, value in words.items() if key not in keys}
+
+
+def filled(words: Mapping[str, Any]) -> Document:
+    """The words but for empty ones."""
+    return {key: value for key, value in words.items() if value}
 
 
 def refusal(document: Document) -> str:

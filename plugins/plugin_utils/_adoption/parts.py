@@ -20,12 +20,7 @@ Document = dict[str, Any]
 
 
 def parts_of(document: Document, declaration: Declaration) -> list[Document]:
-    """The documents of the parts, in the order of their first pods.
-
-    Args:
-        document: a whole pods.yml.
-        declaration: the same, checked.
-    """
+    """The documents of the parts of a whole pods.yml, in the order of their first pods."""
     first = _first_pods(declaration)
     documents: dict[str, Document] = {}
     for name, words in document["pods"].items():

@@ -22,11 +22,11 @@ from .._pod.devices import TOR, devices_of
 from .._pod.ports import Place, places_of
 from .._pod.schema import DeclarationError
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
-from .adoption import EXTERNAL_PORT, Adoption, Document, Path, with_words
+from .adoption import EXTERNAL_PORT, Adoption, Document, Path, filled, with_words, without
 from .cabling import take_cabling
 from .parts import Vlans, parts_of
 from .roce import roce_settings
-from .switch_ports import Fields, Words, disagreements, is_in_use, words_for
+from .switch_ports import Fields, disagreements, is_in_use, words_for
 from .tenants import DEFAULT_VLAN, access_vlan, places_at_pins, take_tenants, vlan_words
 
 Gathered = Mapping[str, Mapping[str, Any]]
@@ -63,16 +63,13 @@ def adopted(document: Document, gathered: Gathered) -> Adoption:
     for part, read in parts:
         if not read:
             elsewhere.add(Vlans.of(part))
-    result = Adoption({**document, "pods": dict(document["pods"])})
-    for key in ("clusters", "vpods"):
-        if key in document:
-            result.document[key] = dict(document[key])
+    sections = [key for key in ("pods", "clusters", "vpods") if key in document]
+    result = Adoption({**document, **{key: dict(document[key]) for key in sections}})
     for part, read in parts:
         if read:
             found = _adopted_part(part, {host: gathered[host] for host in read}, elsewhere)
-            result.document["pods"].update(found.document["pods"])
-            for key in ("clusters", "vpods"):
-                result.document.get(key, {}).update(found.document.get(key, {}))
+            for key in sections:
+                result.document[key].update(found.document.get(key, {}))
             result.reasons += found.reasons
             elsewhere.add(Vlans.of(found.document))
     # Together the parts have to be as good as each alone.
@@ -100,13 +97,13 @@ def _without_switches(document: Document, pods: Collection[str]) -> Document:
     stripped = dict(document["pods"])
     for name in pods:
         words = {
-            **_besides(stripped[name], ("vlans",)),
-            "rnic": _besides(stripped[name].get("rnic", {}), VLAN_KEYS),
-            "tor": _besides(stripped[name].get("tor", {}), TOR_KEYS),
+            **without(stripped[name], ("vlans",)),
+            "rnic": without(stripped[name].get("rnic", {}), VLAN_KEYS),
+            "tor": without(stripped[name].get("tor", {}), TOR_KEYS),
         }
         stripped[name] = {key: value for key, value in words.items() if value != {}}
-    vpods = {name: _besides(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
-    return {**document, "pods": stripped, **({"vpods": vpods} if vpods else {})}
+    vpods = {name: without(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
+    return {**document, "pods": stripped, **filled({"vpods": vpods})}
 
 
 class _ManagementSwitch:
@@ -162,7 +159,7 @@ class _ManagementSwitch:
                 self._result.take((*path, name), EXTERNAL_PORT)
                 self._say(f"{name} is external, because pods.yml has no words for what it is")
 
-    def _words(self, there: Fields, derived: Fields) -> Words:
+    def _words(self, there: Fields, derived: Fields) -> Document:
         """Return the declaration of a port that differs from the derived one."""
         return words_for(there, derived, self._names)
 
@@ -248,7 +245,7 @@ class _Tor(_ManagementSwitch):
         left_out = {*channels, *(name for name, place in places.items() if place.role == UPLINK)}
         return super()._to_be_declared([name for name in names if name not in left_out])
 
-    def _words(self, there: Fields, derived: Fields) -> Words:
+    def _words(self, there: Fields, derived: Fields) -> Document:
         """Beside its fields also whether a port has the profile, where its role says otherwise."""
         words = super()._words(there, derived)
         has = there.get("qos_profile") == PROFILE_NAME and there.get("qos_trust") == "dscp"
@@ -256,7 +253,3 @@ class _Tor(_ManagementSwitch):
         if not is_declared or has == (derived.get("qos_profile") == PROFILE_NAME):
             return words
         return {**words, "roce": has}
-
-
-def _besides(words: Mapping[str, Any], keys: Iterable[str]) -> Words:
-    return {key: value for key, value in words.items() if key not in keys}

@@ -14,19 +14,14 @@ from .._desired.degraded import undamaged
 from .._placement.placement import Placement, place
 from .._pod.devices import POPLAR_SERVER, devices_of
 from .._pod.model import Declaration
-from .adoption import Adoption
-from .switch_ports import Fields, Words
+from .adoption import Adoption, Document, filled
+from .switch_ports import Fields
 
 DEFAULT_VLAN = 1
 
 
 def take_tenants(result: Adoption, tors: Mapping[str, Mapping[str, Any]]) -> None:
-    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it.
-
-    Args:
-        result: takes what is found.
-        tors: ToR switch to what was gathered of it.
-    """
+    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it."""
     declaration = parse_declaration(result.document)
     devices = devices_of(declaration)
     tenants: dict[int, str] = {}
@@ -80,9 +75,7 @@ def access_vlan(there: Mapping[str, Any], port: str) -> Mapping[str, Any] | None
     return next((vlan for vlan in there["vlans"] if vlan["vlan_id"] == vlan_id != DEFAULT_VLAN), None)
 
 
-def vlan_words(vlan: Mapping[str, Any], derived_name: str) -> Words:
+def vlan_words(vlan: Mapping[str, Any], derived_name: str) -> Document:
     """Return the declaration of a VLAN, with its network, and its name if that is not derived."""
-    words = {"vlan": vlan["vlan_id"]}
-    if vlan.get("vni"):
-        words["vni"] = vlan["vni"]
-    return words if vlan["name"] == derived_name else {**words, "vlan_name": vlan["name"]}
+    name = {} if vlan["name"] == derived_name else {"vlan_name": vlan["name"]}
+    return {"vlan": vlan["vlan_id"], **filled({"vni": vlan.get("vni")}), **name}
