@@ -21,20 +21,16 @@ EXTERNAL_PORT = {"owner": EXTERNAL}
 
 @dataclass
 class Adoption:
-    """The result of the adoption.
-
-    Args:
-        document: the pods.yml, or a part of it that can be looked at alone.
-        reasons: what is not in it, and why, one sentence each.
-        options: host of a controller to options of vipu_state for what pods.yml does not say, by plural of the kind.
-        left: the servers whose interfaces are left alone as a whole.
-        elsewhere: VLANs of other parts, which this one must not give to somebody else.
-    """
+    """The pods.yml, or a part of it that can be looked at alone, and what is not in it."""
 
     document: Document
+    # Why something is not in it, one sentence each.
     reasons: list[str] = field(default_factory=list)
+    # Host of a controller to options of vipu_state for what pods.yml does not say, by plural of the kind.
     options: dict[str, dict[str, list[Document]]] = field(default_factory=dict)
+    # The servers whose interfaces are left alone as a whole.
     left: list[str] = field(default_factory=list)
+    # VLANs of other parts, which this one must not give to somebody else.
     elsewhere: Vlans = field(default_factory=Vlans)
 
     def take(self, path: Path, words: Mapping[str, Any]) -> bool:

@@ -26,28 +26,18 @@ UP = "up"
 
 @dataclass(frozen=True)
 class Gathered:
-    """A pod as it was read; devices that did not answer are missing.
+    """A pod as it was read, each by host name; devices that did not answer are missing."""
 
-    Args:
-        switches: ToR to what tor_info returned.
-        servers: Poplar server to ``gathered`` of rnic_network, and perhaps ``nics`` of rnic_info.
-        controllers: V-IPU controller to what vipu_info returned.
-        leases: a host that serves DHCP to the lines of dnsmasq's leases there.
-    """
-
-    switches: Mapping[str, Mapping[str, Any]]
-    servers: Mapping[str, Mapping[str, Any]]
-    controllers: Mapping[str, Mapping[str, Any]]
-    leases: Mapping[str, list[str]]
+    switches: Mapping[str, Fields]  # what tor_info returned
+    servers: Mapping[str, Fields]  # "gathered" of rnic_network, and perhaps "nics" of rnic_info
+    controllers: Mapping[str, Fields]  # what vipu_info returned
+    leases: Mapping[str, list[str]]  # of hosts that serve DHCP: the lines of dnsmasq's leases
 
 
 def findings(document: Mapping[str, Any], gathered: Gathered, port_map: Mapping[str, Any] | None = None) -> list[Any]:
     """Everything that contradicts itself, as plain ``device``, ``finding`` and ``remedy``.
 
-    Args:
-        document: the pods.yml that says what was read.
-        gathered: what was read.
-        port_map: the pods.yml whose cabling counts, where it is another one.
+    ``document`` is the pods.yml that says what was read, ``port_map`` the one whose cabling counts, if another one.
     """
     declaration = parse_declaration(document)
     rack = Rack(devices_of(declaration), gathered.switches, gathered.servers)

@@ -18,26 +18,24 @@ Gathered = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class FleetAdoption:
-    """The result of the adoption.
-
-    Args:
-        document: the pods.yml.
-        port_map: the same, but for ports of devices that were said to be elsewhere, or by the port map are.
-        options: host of a controller to options of vipu_state for what pods.yml does not say.
-        variables: Poplar server to the host variables that it needs beside pods.yml.
-        left: Poplar server to what is there, but is not declared, as host variables that would declare it.
-        reasons: what is not in pods.yml, and why, one sentence each.
-    """
+    """The result of the adoption of a fleet."""
 
     document: Document
+    # The same, but for ports of devices that were said to be elsewhere, or by the port map are.
     port_map: Document
+    # Host of a controller to options of vipu_state for what pods.yml does not say.
     options: Mapping[str, Document]
+    # Poplar server to the host variables that it needs beside pods.yml.
     variables: Mapping[str, Document]
+    # Poplar server to what is there, but is not declared, as host variables that would declare it.
     left: Mapping[str, Document]
+    # What is not in pods.yml, and why, one sentence each.
     reasons: list[str]
 
 
-def adopted_fleet(document: Document, held: Gathered, gathered_switches: Gathered, gathered_servers: Gathered) -> Any:
+def adopted_fleet(
+    document: Document, held: Gathered, gathered_switches: Gathered, gathered_servers: Gathered
+) -> FleetAdoption:
     """The pods.yml that keeps controllers, switches and servers as they are.
 
     Args:
@@ -46,9 +44,6 @@ def adopted_fleet(document: Document, held: Gathered, gathered_switches: Gathere
         gathered_switches: switch to what tor_info or tor_switch returned.
         gathered_servers: Poplar server to ``gathered`` and ``lasting`` of rnic_network, and perhaps to ``roce`` and
             ``lasting_roce``, which are the same of rnic_roce.
-
-    Returns:
-        A :class:`FleetAdoption`.
 
     Raises:
         DeclarationError: the document is wrong, or declares no such device.

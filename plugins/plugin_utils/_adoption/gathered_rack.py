@@ -28,13 +28,7 @@ class Finding:
 
 
 class Rack:
-    """The declared devices, and what was read of switches and servers.
-
-    Args:
-        devices: by name.
-        switches: ToR to what tor_info returned.
-        servers: Poplar server to ``gathered`` of rnic_network.
-    """
+    """The declared devices, and what tor_info returned of switches and rnic_network gathered on servers, by name."""
 
     def __init__(
         self, devices: Mapping[str, Device], switches: Mapping[str, Fields], servers: Mapping[str, Fields]

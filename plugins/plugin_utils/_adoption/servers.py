@@ -39,9 +39,7 @@ READ = ("rnic_interface", "rnic_address", "rnic_prefix", "rnic_mtu")
 def adopted(document: Document, gathered: Gathered) -> Adoption:
     """The pods.yml that keeps names and addresses of RNICs as they are; of their MTUs it says nothing.
 
-    Args:
-        document: a pods.yml. What it says of the RNICs of these servers is replaced by what is there.
-        gathered: what was read.
+    What ``document`` says of the RNICs of the ``gathered`` servers is replaced by what is there.
 
     Raises:
         DeclarationError: the document is wrong, or declares no such server.
@@ -89,12 +87,7 @@ def with_mtus(document: Document, left: Collection[str], gathered: Gathered) -> 
 
 
 def main_interface(server: Device, interfaces: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The interface that pods.yml means by a server's RNIC; None if that cannot be told.
-
-    Args:
-        server: with the facts that pods.yml gives it.
-        interfaces: as rnic_network gathers them.
-    """
+    """The interface, as rnic_network gathers it, that pods.yml means by a server's RNIC; None if it cannot be told."""
     mac, address = server.facts.get("rnic_mac"), server.facts["rnic_address"]
     tests = (
         [each for each in interfaces if mac and each.get("mac") == mac and each["type"] == NIC],

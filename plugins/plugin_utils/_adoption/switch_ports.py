@@ -20,12 +20,9 @@ VLAN_FIELDS = {ACCESS: ("vlan",), TRUNK: ("native_vlan", "allowed_vlans")}
 
 
 def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Document:
-    """The words that make of what is derived what is there. What pods.yml has no words for is left out.
+    """The words that make of what is ``derived`` what is there. What pods.yml has no words for is left out.
 
-    Args:
-        fields: what the port is.
-        derived: what it would be if nothing were said; what is missing or None is EOS's default on a new switch.
-        names: VLAN ID to the name of the VLAN in pods.yml.
+    A derived field that is missing or None is EOS's default on a new switch. ``names`` are those of VLANs in pods.yml.
     """
     words: Document = {}
     for name in _declarable(fields):

@@ -44,12 +44,8 @@ def seen_mismatches(
 ) -> list[str]:
     """What was seen at the two ends of one cable that cannot work, one sentence each.
 
-    Args:
-        servers: the Poplar servers; those that were not looked at are passed over.
-        switches: by host name; likewise.
-        planned: the addresses that pods.yml gives.
-        repaired: :data:`SERVERS`, :data:`SWITCHES`, neither or both: what the run that follows makes as declared. What
-            it sets right is no mismatch.
+    Devices that were not looked at are passed over. ``repaired`` are :data:`SERVERS`, :data:`SWITCHES`, neither or
+    both: what the run that follows makes as declared. What it sets right is no mismatch.
     """
     found: list[str] = []
     claims: list[Claim] = []

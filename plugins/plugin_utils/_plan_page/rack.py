@@ -17,11 +17,7 @@ Drawn = dict[str, Any]
 
 
 def rack_of(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> Drawn:
-    """The racks of the declared pods.
-
-    Args:
-        declaration: the checked pods.yml.
-        placement: vPOD name to its IPU-Machines, as far as it is known.
+    """The racks of the declared pods, with vPODs where their ``placement`` is known.
 
     Returns:
         ``pods``, each with ``name``, ``machines`` (``unit`` counts from the lowest IPU-Machine, ``excluded`` ones are
@@ -42,11 +38,7 @@ def _pod(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Dra
     return {
         "name": pod.name,
         "machines": [
-            {
-                **_device(device, ports, tenants),
-                "unit": device.number,
-                "excluded": device.name in pod.excluded,
-            }
+            {**_device(device, ports, tenants), "unit": device.number, "excluded": device.name in pod.excluded}
             for device in devices
             if device.kind == IPU_MACHINE
         ],

@@ -22,13 +22,9 @@ _TIME, _SYSLOG = "pod_services_time", "pod_services_syslog"
 
 
 def chrony_configuration(declared: Mapping[str, Any]) -> str:
-    """The text of a drop-in of chrony.conf.
+    """The text of a drop-in of chrony.conf; :class:`Refused` if something is malformed.
 
-    Args:
-        declared: ``networks`` that may ask; optionally ``upstream`` servers and ``local_stratum``.
-
-    Raises:
-        Refused: something is malformed.
+    ``declared`` has ``networks`` that may ask; optionally ``upstream`` servers and ``local_stratum``.
     """
     networks = [network_from(f"{_TIME}.networks", network) for network in declared.get("networks") or []]
     if not networks:
@@ -44,13 +40,9 @@ def chrony_configuration(declared: Mapping[str, Any]) -> str:
 
 
 def rsyslog_configuration(declared: Mapping[str, Any]) -> str:
-    """The text of a drop-in of rsyslog.conf: a file for each sender, by its address.
+    """The text of a drop-in of rsyslog.conf: a file for each sender, by its address; :class:`Refused` as above.
 
-    Args:
-        declared: ``address`` to listen at; optionally ``port`` (UDP, 514) and ``directory`` (/var/log/ipu-pod).
-
-    Raises:
-        Refused: something is malformed.
+    ``declared`` has an ``address`` to listen at; optionally ``port`` (UDP, 514) and ``directory`` (/var/log/ipu-pod).
     """
     address = address_from(f"{_SYSLOG}.address", declared.get("address"))
     declared_port = declared.get("port")

@@ -57,16 +57,14 @@ def slurm_conf(
     features: Mapping[str, Sequence[str]],
     directory: str,
 ) -> str:
-    """The slurm.conf of a new cluster.
+    """The slurm.conf of a new cluster, which is to be in ``directory``.
 
     Args:
         cluster: what the owner chose: ``name``, ``partition``, ``node_parameters`` and ``parameters``.
         user: who Slurm's controller runs as.
-        controllers: host name to address, empty where the name is enough.
-        nodes: host name to address.
+        controllers: host name to address, empty where the name is enough; so are ``nodes``.
         counts: the static partitions of each node.
         features: by which a node is known to be in a block.
-        directory: where the file is to be.
     """
     own, of_nodes = cluster.get("parameters") or {}, cluster.get("node_parameters") or {}
     return render(
