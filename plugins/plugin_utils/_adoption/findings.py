@@ -131,34 +131,24 @@ def _agents(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
     for name, agent in held.get("agents", {}).items():
         machine = rack.machine_of(name, agent)
         if name not in clustered:
-            yield Finding(
-                machine,
-                f"agent {name} is registered at {host}, but no cluster of {host} has it",
-                f"Make a cluster with it, or remove it: vipu-admin remove agent {name}.",
-            )
+            remedy = f"Make a cluster with it, or remove it: vipu-admin remove agent {name}."
+            yield Finding(machine, f"agent {name} is registered at {host}, but no cluster of {host} has it", remedy)
         if agent["status"].lower() != UP:
-            yield Finding(
-                machine,
-                f"agent {name} is {agent['status']}, says {host}",
-                f"Look at the IPU-Machine at {agent['host']}; what lies on it does not run.",
-            )
+            remedy = f"Look at the IPU-Machine at {agent['host']}; what lies on it does not run."
+            yield Finding(machine, f"agent {name} is {agent['status']}, says {host}", remedy)
         elif agent["version"] and held.get("release") and agent["version"] != held["release"]:
-            yield Finding(
-                machine,
-                f"agent {name} is of release {agent['version']}, but the controller {host} of {held['release']}",
-                "Bring both to one release.",
-            )
+            finding = f"agent {name} is of release {agent['version']}, but the controller {host} of {held['release']}"
+            remedy = "Bring both to one release."
+            yield Finding(machine, finding, remedy)
 
 
 def _allocations(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
     agents = held.get("agents", {})
     for name, allocation in held.get("allocations", {}).items():
         if allocation["cluster"] not in held.get("clusters", {}):
-            yield Finding(
-                host,
-                f"allocation {name} lies in cluster {allocation['cluster']}, which {host} does not have",
-                f"Remove it: vipu-admin remove allocation {name}.",
-            )
+            finding = f"allocation {name} lies in cluster {allocation['cluster']}, which {host} does not have"
+            remedy = f"Remove it: vipu-admin remove allocation {name}."
+            yield Finding(host, finding, remedy)
         vlans: dict[int, list[str]] = {}
         for agent in allocation["agents"]:
             device = rack.devices.get(rack.machine_of(agent, agents.get(agent, {})))
@@ -168,11 +158,9 @@ def _allocations(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
         if len(vlans) > 1:
             usual, *others = sorted(vlans, key=lambda vlan: -len(vlans[vlan]))
             strays = "; ".join(f"{', '.join(vlans[vlan])} in VLAN {vlan}" for vlan in others)
-            yield Finding(
-                host,
-                f"allocation {name} of {host} lies across VLANs: {strays}; all else in VLAN {usual}",
-                f"Put those ports into VLAN {usual}.",
-            )
+            finding = f"allocation {name} of {host} lies across VLANs: {strays}; all else in VLAN {usual}"
+            remedy = f"Put those ports into VLAN {usual}."
+            yield Finding(host, finding, remedy)
 
 
 def _orphans(host: str, held: Fields, without: Collection[str]) -> Iterator[Finding]:
@@ -181,18 +169,12 @@ def _orphans(host: str, held: Fields, without: Collection[str]) -> Iterator[Find
         if partition["allocation"] not in allocations:
             where = f"allocation {partition['allocation']}" if partition["allocation"] else "no allocation"
             known = "which is not there" if partition["allocation"] else "so that it is nobody's"
-            yield Finding(
-                host,
-                f"partition {name} of {host} lies in {where}, {known}",
-                f"Ask who uses it, then remove it: vipu-admin remove partition {name}.",
-            )
+            remedy = f"Ask who uses it, then remove it: vipu-admin remove partition {name}."
+            yield Finding(host, f"partition {name} of {host} lies in {where}, {known}", remedy)
     for name, user in held.get("users", {}).items():
         lost = [each for each in user["allocations"] if each not in allocations]
         if user["admin"] or (not lost and (user["allocations"] or name in without)):
             continue
         what = f"may use {', '.join(lost)}, of which there is no allocation" if lost else "may use no allocation"
-        yield Finding(
-            host,
-            f"user {name} of {host} {what}",
-            f"Grant an allocation to them, or remove them: vipu-admin remove user {name}.",
-        )
+        remedy = f"Grant an allocation to them, or remove them: vipu-admin remove user {name}."
+        yield Finding(host, f"user {name} of {host} {what}", remedy)

@@ -59,11 +59,9 @@ def _without_interface(
     extra = (port.carried or frozenset()) - usual - set(end.tagged.values()) - functions
     if extra:
         vlans = f"VLAN {', '.join(vlan_ranges(extra))}"
-        yield Finding(
-            server.name,
-            f"{port.name} carries {vlans} with a tag, but {end.name} has no interface for that",
-            f"Take {vlans} from the port, or make the VLAN interface on {end.name}.",
-        )
+        finding = f"{port.name} carries {vlans} with a tag, but {end.name} has no interface for that"
+        remedy = f"Take {vlans} from the port, or make the VLAN interface on {end.name}."
+        yield Finding(server.name, finding, remedy)
 
 
 def neighbour_findings(rack: Rack, controllers: Mapping[str, Fields]) -> Iterator[Finding]:
@@ -122,11 +120,9 @@ def vlan_findings(rack: Rack) -> Iterator[Finding]:
         for vlan in there.get("vlans", ()):
             number = vlan["vlan_id"]
             if number not in used and not vlan.get("vni") and vlan["name"] != QUARANTINE:
-                yield Finding(
-                    switch,
-                    f"VLAN {number} ({vlan['name']}) is on {switch}, but none of its ports is in it",
-                    f"Remove the VLAN (no vlan {number}), or put the ports into it that it was made for.",
-                )
+                finding = f"VLAN {number} ({vlan['name']}) is on {switch}, but none of its ports is in it"
+                remedy = f"Remove the VLAN (no vlan {number}), or put the ports into it that it was made for."
+                yield Finding(switch, finding, remedy)
 
 
 def _used_vlans(there: Fields) -> set[int]:

@@ -205,11 +205,7 @@ def _directory(directory: Directory, seen: Mapping[str, Any]) -> list[Step]:
     if found is None:
         return [Step(CREATE, FILE, directory.path, NOT_THERE, after={"state": "directory"})]
     wanted = _attributes(directory)
-    changes = changed_fields(found, wanted)
-    if not changes:
-        return []
-    there = {name: found[name] for name in wanted}
-    return [Step(UPDATE, FILE, directory.path, reason_for(found, changes), before=there, after=wanted)]
+    return _changed(directory.path, {name: found[name] for name in wanted}, wanted)
 
 
 def _link(link: Link, seen: Mapping[str, Any]) -> list[Step]:
@@ -219,10 +215,12 @@ def _link(link: Link, seen: Mapping[str, Any]) -> list[Step]:
     if found is None:
         return [Step(CREATE, FILE, link.path, NOT_THERE, after=wanted)]
     there = {"state": found["kind"], **({"src": found["target"]} if found["kind"] == "link" else {})}
+    return _changed(link.path, there, wanted)
+
+
+def _changed(path: str, there: Fields, wanted: Fields) -> list[Step]:
     changes = changed_fields(there, wanted)
-    if not changes:
-        return []
-    return [Step(UPDATE, FILE, link.path, reason_for(there, changes), before=there, after=wanted)]
+    return [Step(UPDATE, FILE, path, reason_for(there, changes), before=there, after=wanted)] if changes else []
 
 
 def _absent(absent: Absent, seen: Mapping[str, Any]) -> list[Step]:
