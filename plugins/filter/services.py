@@ -12,11 +12,11 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony_and_rsyslog import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import (
     chrony_configuration,
+    dnsmasq_configuration,
     rsyslog_configuration,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
 
 
 def dhcp_hosts(variables: dict[str, Any], machines: list[str]) -> list[dict[str, str]]:
