@@ -26,9 +26,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members im
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import moved, parse_plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
 
 OPTIONS = {
     "parts": {"type": "list", "elements": "str", "choices": list(PARTS), "default": list(PARTS)},

@@ -19,11 +19,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._controller_storage import
     partitions_held,
     storage_from,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony_and_rsyslog import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import (
     chrony_configuration,
+    dnsmasq_configuration,
     rsyslog_configuration,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
 
 _CERTIFICATES = re.compile(r"^tls-certs\s*=.*$", re.MULTILINE)
 

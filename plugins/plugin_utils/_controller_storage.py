@@ -52,10 +52,7 @@ def partitions_held(exporter: str, metric: str) -> set[str] | None:
 def differences(backup: Mapping[str, Any], now: Mapping[str, Any], held: Mapping[str, set[str] | None]) -> list[str]:
     """Everything that the restore of ``backup`` would change, and where it contradicts the agents.
 
-    Args:
-        backup: the storage to come.
-        now: the storage as it is.
-        held: agent name to the partitions that it holds; None where it does not say.
+    ``held`` is agent name to the partitions that it holds; None where it does not say.
     """
     return [*_changes(backup, now), *_contradictions(_by_id(backup.get(PARTITIONS)) or {}, held)]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import dnsmasq_configuration
 from tests.support.checkout import COLLECTIONS
 
 MISSING = [name for name in ("dnsmasq", "ip") if shutil.which(name) is None] + (["root"] if os.geteuid() else [])

@@ -15,7 +15,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Poli
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, PARTITION, USER, empty_state, plural
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import Rules
-from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import ControllerAdoption, adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.adoption import Adoption
+from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import adopted
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
@@ -125,7 +126,7 @@ def held(state: State) -> dict[str, Any]:
     return {plural(kind): names for kind, names in state.items()}
 
 
-def declared_by(adoption: ControllerAdoption, state: State) -> dict[str, list[dict[str, Any]]]:
+def declared_by(adoption: Adoption, state: State) -> dict[str, list[dict[str, Any]]]:
     """What playbooks declare from the pods.yml that was written, and the options beside it."""
     declaration = parse_declaration(adoption.document)
     allocations = {name: fields["agents"] for name, fields in state["allocation"].items()}

@@ -29,11 +29,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod impor
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.capacity import capacity
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.page import page_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack_picture import rack_pictures
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony_and_rsyslog import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import (
     chrony_configuration,
+    dnsmasq_configuration,
     rsyslog_configuration,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.capacity_table import capacity_table_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import markdown_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.table import table_of

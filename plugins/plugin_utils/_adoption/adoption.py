@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,22 +21,22 @@ EXTERNAL_PORT = {"owner": EXTERNAL}
 
 @dataclass
 class Adoption:
-    """The result of the adoption.
-
-    Args:
-        document: the pods.yml, or a part of it that can be looked at alone.
-        reasons: what is not in it, and why, one sentence each.
-        elsewhere: VLANs of other parts, which this one must not give to somebody else.
-    """
+    """The pods.yml, or a part of it that can be looked at alone, and what is not in it."""
 
     document: Document
+    # Why something is not in it, one sentence each.
     reasons: list[str] = field(default_factory=list)
+    # Host of a controller to options of vipu_state for what pods.yml does not say, by plural of the kind.
+    options: dict[str, dict[str, list[Document]]] = field(default_factory=dict)
+    # The servers whose interfaces are left alone as a whole.
+    left: list[str] = field(default_factory=list)
+    # VLANs of other parts, which this one must not give to somebody else.
     elsewhere: Vlans = field(default_factory=Vlans)
 
     def take(self, path: Path, words: Mapping[str, Any]) -> bool:
         """Say this under a key path, unless pods.yml would be refused."""
         document = with_words(self.document, path, words)
-        if is_refused(document) or Vlans.of(document).clash_with(self.elsewhere):
+        if refusal(document) or Vlans.of(document).clash_with(self.elsewhere):
             return False
         self.document = document
         return True
@@ -49,9 +49,14 @@ def with_words(document: Any, path: Path, words: Mapping[str, Any]) -> Any:
     return {**document, path[0]: with_words(document.get(path[0], {}), path[1:], words)}
 
 
-def is_refused(document: Document) -> bool:
-    """Whether this is no pods.yml."""
-    return bool(refusal(document))
+def without(words: Mapping[str, Any], keys: Collection[str]) -> Document:
+    """The words but for some keys."""
+    return {key: value for key, value in words.items() if key not in keys}
+
+
+def filled(words: Mapping[str, Any]) -> Document:
+    """The words but for empty ones."""
+    return {key: value for key, value in words.items() if value}
 
 
 def refusal(document: Document) -> str:

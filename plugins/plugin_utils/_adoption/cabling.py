@@ -14,10 +14,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.cabling import check,
 from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Observed
 
 from .._declaration.declaration import parse_declaration
-from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of_pod, ports_of
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, devices_of_pod, ports_of
 from .._pod.rack_plan import LAST_PORT, ipu_machine_port, poplar_server_ports, port_names
 from .._pod.switches import ASCENDING, DESCENDING
-from .adoption import Adoption, Document
+from .adoption import Adoption, Document, filled, without
 
 # Device name to the ports at which it was recognised, each with the name that the device gives its own end.
 Seen = dict[str, dict[str, str]]
@@ -26,13 +26,9 @@ Seen = dict[str, dict[str, str]]
 def take_cabling(result: Adoption, host: str, pod: str, there: Mapping[str, Any]) -> None:
     """Say the order of the IPU-Machines that most of them stand in, and the ports of those that do not.
 
-    Args:
-        result: gets the words.
-        host: the ToR.
-        pod: its pod.
-        there: as it was gathered; without ``neighbours`` nothing is known of its cables.
+    Of a ToR that was gathered without ``neighbours`` nothing is known of its cables.
     """
-    seen = seen_devices(result.document, pod, there)
+    seen = _seen_devices(result.document, pod, there)
     if not seen:
         return
     home = ("pods", pod)
@@ -51,7 +47,7 @@ def take_cabling(result: Adoption, host: str, pod: str, there: Mapping[str, Any]
         result.reasons.append(f"{host}: its cables stay as declared, because those seen contradict each other")
 
 
-def seen_devices(document: Document, pod: str, there: Mapping[str, Any]) -> Seen:
+def _seen_devices(document: Document, pod: str, there: Mapping[str, Any]) -> Seen:
     """Which declared devices of a pod its ToR recognises, and where."""
     neighbours = there.get("neighbours") or {}
     devices = list(devices_of_pod(parse_declaration(document).pods[pod]))
@@ -73,12 +69,11 @@ def _without_ports(document: Document, pod: str, seen: Seen) -> Document:
     """The document without ports that are said of devices which are seen."""
     words = document["pods"][pod]
     overrides = {
-        name: {key: value for key, value in fields.items() if name not in seen or not key.startswith("switch_port")}
+        name: without(fields, ("switch_port", "switch_ports") if name in seen else ())
         for name, fields in words.get("overrides", {}).items()
     }
-    kept = {name: fields for name, fields in overrides.items() if fields}
-    rest = {key: value for key, value in words.items() if key != "overrides"}
-    return {**document, "pods": {**document["pods"], pod: {**rest, **({"overrides": kept} if kept else {})}}}
+    kept = {**without(words, ("overrides",)), **filled({"overrides": filled(overrides)})}
+    return {**document, "pods": {**document["pods"], pod: kept}}
 
 
 def _fitting(document: Document, pod: str, seen: Seen, order: str) -> int:
@@ -96,11 +91,7 @@ def _moved(document: Document, pod: str, seen: Seen) -> dict[str, dict[str, Any]
             moved[device.name] = {"switch_port": ports[0]}
         elif device.kind == POPLAR_SERVER and len(ports) == len(poplar_server_ports(1)):
             ordered = sorted(ports, key=lambda port: seen[device.name][port] != device.facts["rnic_interface"])
-            if ordered != ports_of(device) and _names_its_ends(device, seen):
+            # A server has to say which of its ports is which.
+            if ordered != ports_of(device) and device.facts["rnic_interface"] in seen[device.name].values():
                 moved[device.name] = {"switch_ports": ordered}
     return moved
-
-
-def _names_its_ends(device: Device, seen: Seen) -> bool:
-    """Whether a server says which of its ports is which."""
-    return device.facts["rnic_interface"] in seen[device.name].values()

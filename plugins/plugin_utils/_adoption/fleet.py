@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from . import controllers, servers, switches
-from .adoption import Document, is_refused
-from .vipu_options import Options
+from .adoption import Document, filled, refusal, without
 
 PORTS = ("switch_port", "switch_ports")
 
@@ -19,26 +18,24 @@ Gathered = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class FleetAdoption:
-    """The result of the adoption.
-
-    Args:
-        document: the pods.yml.
-        port_map: the same, but for ports of devices that were said to be elsewhere, or by the port map are.
-        options: host of a controller to options of vipu_state for what pods.yml does not say.
-        variables: Poplar server to the host variables that it needs beside pods.yml.
-        left: Poplar server to what is there, but is not declared, as host variables that would declare it.
-        reasons: what is not in pods.yml, and why, one sentence each.
-    """
+    """The result of the adoption of a fleet."""
 
     document: Document
+    # The same, but for ports of devices that were said to be elsewhere, or by the port map are.
     port_map: Document
-    options: Mapping[str, Options]
+    # Host of a controller to options of vipu_state for what pods.yml does not say.
+    options: Mapping[str, Document]
+    # Poplar server to the host variables that it needs beside pods.yml.
     variables: Mapping[str, Document]
+    # Poplar server to what is there, but is not declared, as host variables that would declare it.
     left: Mapping[str, Document]
+    # What is not in pods.yml, and why, one sentence each.
     reasons: list[str]
 
 
-def adopted_fleet(document: Document, held: Gathered, gathered_switches: Gathered, gathered_servers: Gathered) -> Any:
+def adopted_fleet(
+    document: Document, held: Gathered, gathered_switches: Gathered, gathered_servers: Gathered
+) -> FleetAdoption:
     """The pods.yml that keeps controllers, switches and servers as they are.
 
     Args:
@@ -48,25 +45,22 @@ def adopted_fleet(document: Document, held: Gathered, gathered_switches: Gathere
         gathered_servers: Poplar server to ``gathered`` and ``lasting`` of rnic_network, and perhaps to ``roce`` and
             ``lasting_roce``, which are the same of rnic_roce.
 
-    Returns:
-        A :class:`FleetAdoption`.
-
     Raises:
         DeclarationError: the document is wrong, or declares no such device.
     """
     entities = controllers.adopted(document, held)
     names = servers.adopted(entities.document, gathered_servers)
     ports = switches.adopted(names.document, gathered_switches)
-    whole = servers.with_mtus(replace(names, document=ports.document), gathered_servers)
-    left = {host: _left(there, host in whole.left) for host, there in gathered_servers.items()}
+    whole = servers.with_mtus(ports.document, names.left, gathered_servers)
+    left = [*names.left, *whole.left]
     return FleetAdoption(
         # Controllers that are not declared have no clusters.
         document={key: words for key, words in whole.document.items() if words or key in document or held},
         port_map=_port_map(document, whole.document),
         options=entities.options,
-        variables={host: _variables(there, host in whole.left) for host, there in gathered_servers.items()},
-        left={host: variables for host, variables in left.items() if variables},
-        reasons=[*entities.reasons, *whole.reasons, *ports.reasons],
+        variables={host: _variables(there, host in left) for host, there in gathered_servers.items()},
+        left=filled({host: _left(there, host in left) for host, there in gathered_servers.items()}),
+        reasons=[*entities.reasons, *names.reasons, *whole.reasons, *ports.reasons],
     )
 
 
@@ -74,34 +68,29 @@ def _port_map(declared: Document, found: Document) -> Document:
     """The pods.yml of what was found, with those exceptions of the port map that had been declared."""
     pods = {}
     for name, words in found["pods"].items():
-        earlier = declared["pods"][name].get("overrides", {})
+        earlier, now = declared["pods"][name].get("overrides", {}), words.get("overrides", {})
         overrides = {
             device: {
-                **{key: value for key, value in words.get("overrides", {}).get(device, {}).items() if key not in PORTS},
+                **without(now.get(device, {}), PORTS),
                 **{key: value for key, value in earlier.get(device, {}).items() if key in PORTS},
             }
-            for device in {**earlier, **words.get("overrides", {})}
+            for device in {**earlier, **now}
         }
-        pods[name] = {**words, "overrides": {device: fields for device, fields in overrides.items() if fields}}
+        pods[name] = {**words, "overrides": filled(overrides)}
     port_map = {**found, "pods": pods}
     # What had been declared may not fit the order in which the IPU-Machines were found.
-    return found if is_refused(port_map) else port_map
+    return found if refusal(port_map) else port_map
 
 
 def _variables(there: Mapping[str, Any], is_left: bool) -> Document:
-    lasting = there.get("lasting_roce")
-    return {
-        **({"rnic_interfaces": []} if is_left else {}),
-        **({"poplar_server_roce": lasting} if lasting else {}),
-    }
+    interfaces: Document = {"rnic_interfaces": []} if is_left else {}
+    return {**interfaces, **filled({"poplar_server_roce": there.get("lasting_roce")})}
 
 
 def _left(there: Mapping[str, Any], is_left: bool) -> Document:
     roce = [] if there.get("lasting_roce") else [_briefly(each) for each in there.get("roce", ()) if each.get("pfc")]
-    return {
-        **({"rnic_interfaces": there["gathered"]} if is_left else {}),
-        **({"poplar_server_roce": roce} if roce else {}),
-    }
+    interfaces = {"rnic_interfaces": there["gathered"]} if is_left else {}
+    return {**interfaces, **filled({"poplar_server_roce": roce})}
 
 
 def _briefly(roce: Mapping[str, Any]) -> Document:
@@ -109,4 +98,4 @@ def _briefly(roce: Mapping[str, Any]) -> Document:
     names = ("name", "pause", "trust", "pfc", "roce_mode", "roce_tos", "traffic_class")
     words = {name: roce[name] for name in names if name in roce}
     classes = {dscp: priority for dscp, priority in roce.get("dscp_map", {}).items() if priority != int(dscp) // 8}
-    return {**words, **({"dscp_map": classes} if classes else {})}
+    return {**words, **filled({"dscp_map": classes})}

@@ -20,39 +20,20 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """One contradiction.
-
-    Args:
-        device: where it shows.
-        finding: one sentence that names both places.
-        remedy: one sentence that says what to do about it.
-    """
+    """One contradiction: where it shows, a sentence that names both places, and one that says what to do about it."""
 
     device: str
     finding: str
     remedy: str
 
 
-def first_port_of(device: Device) -> str:
-    """The name of the port of a device's (first) RNIC; empty for none."""
-    return next(iter(ports_of(device)), "")
-
-
 class Rack:
-    """The declared devices, and what was read of switches and servers.
-
-    Args:
-        devices: by name.
-        switches: ToR to what tor_info returned.
-        servers: Poplar server to ``gathered`` of rnic_network.
-    """
+    """The declared devices, and what tor_info returned of switches and rnic_network gathered on servers, by name."""
 
     def __init__(
         self, devices: Mapping[str, Device], switches: Mapping[str, Fields], servers: Mapping[str, Fields]
     ) -> None:
-        self.devices = devices
-        self.read = (switches, servers)
-        self.switches, self.servers = switches, servers
+        self.devices, self.switches, self.servers = devices, switches, servers
         self._ports = {
             switch: {port["name"]: port for port in there.get("ports", ())} for switch, there in switches.items()
         }
@@ -68,7 +49,7 @@ class Rack:
 
     def first_port(self, device: Device) -> PortEnd | None:
         """The port of a device's (first) RNIC, as frames see it; None for one that was not read, or does not switch."""
-        name, switch = first_port_of(device), device.facts.get("switch", "")
+        name, switch = next(iter(ports_of(device)), ""), device.facts.get("switch", "")
         if name not in self._ports.get(switch, {}):
             return None
         end = gathered_port(switch, self.switches[switch], name, has_profile=False)
@@ -76,9 +57,9 @@ class Rack:
 
     def carries_every_vlan(self, device: Device) -> bool:
         """Whether that port is a trunk that carries every VLAN there is, which nobody has chosen."""
-        fields = self._ports[device.facts["switch"]][first_port_of(device)]
-        channel = f"{CHANNEL}{fields.get('channel_group')}"
-        allowed = self._ports[device.facts["switch"]].get(channel, fields).get("allowed_vlans", ())
+        ports = self._ports[device.facts["switch"]]
+        fields = ports[ports_of(device)[0]]
+        allowed = ports.get(f"{CHANNEL}{fields.get('channel_group')}", fields).get("allowed_vlans", ())
         return list(allowed) == EVERY_VLAN
 
     def channels(self, switch: str) -> dict[str, list[str]]:
@@ -97,13 +78,10 @@ class Rack:
         """The NIC or bond at a server's port, as it was read; None where that cannot be told."""
         interfaces = self.interfaces(server.name)
         main = main_interface(server, interfaces)
-        if main is None:
-            return None
-        if main["type"] == VLAN:
+        if main and main["type"] == VLAN:
             main = next((each for each in interfaces if each["name"] == main["parent"]), None)
-        return next(
-            (each for each in interfaces if each["type"] == BOND and main and main["name"] in each["members"]), main
-        )
+        bonds = (each for each in interfaces if main and each["type"] == BOND and main["name"] in each["members"])
+        return next(bonds, main)
 
     def interfaces(self, server: str) -> Sequence[Fields]:
         """The interfaces of a server that were read."""

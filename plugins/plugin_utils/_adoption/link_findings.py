@@ -59,11 +59,9 @@ def _without_interface(
     extra = (port.carried or frozenset()) - usual - set(end.tagged.values()) - functions
     if extra:
         vlans = f"VLAN {', '.join(vlan_ranges(extra))}"
-        yield Finding(
-            server.name,
-            f"{port.name} carries {vlans} with a tag, but {end.name} has no interface for that",
-            f"Take {vlans} from the port, or make the VLAN interface on {end.name}.",
-        )
+        finding = f"{port.name} carries {vlans} with a tag, but {end.name} has no interface for that"
+        remedy = f"Take {vlans} from the port, or make the VLAN interface on {end.name}."
+        yield Finding(server.name, finding, remedy)
 
 
 def neighbour_findings(rack: Rack, controllers: Mapping[str, Fields]) -> Iterator[Finding]:
@@ -72,17 +70,16 @@ def neighbour_findings(rack: Rack, controllers: Mapping[str, Fields]) -> Iterato
     for switch, there in rack.switches.items():
         if rack.devices[switch].kind != TOR or not there.get("neighbours"):
             continue
-        devices = rack.at(switch)
-        ports = {device.name: ports_of(device) for device in devices}
+        ports = {device.name: ports_of(device) for device in rack.at(switch)}
         owners = {port: name for name, theirs in ports.items() for port in theirs}
-        for name, port in _misplaced(rack, switch, devices):
+        for name, port in _misplaced(rack, switch, ports):
             here = f"the port of {owners[port]}" if port in owners else "a port of no declared device"
             yield Finding(
                 name,
                 f"{switch} sees {name} at {port}, {here}, but by the port map it is at {' and '.join(ports[name])}",
                 f"Move the cable, or declare the port in overrides.{name}.",
             )
-        known = {device.name.lower() for device in devices}
+        known = {name.lower() for name in ports}
         for port, neighbours in there["neighbours"].items():
             for stranger in {each["device"].partition(".")[0].lower() for each in neighbours} & (agents - known):
                 yield Finding(
@@ -92,17 +89,16 @@ def neighbour_findings(rack: Rack, controllers: Mapping[str, Fields]) -> Iterato
                 )
 
 
-def _misplaced(rack: Rack, switch: str, devices: Sequence[Device]) -> list[tuple[str, str]]:
+def _misplaced(rack: Rack, switch: str, ports: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     """Device and port of each that is not where it should be, by LLDP name or by the MAC address that was read."""
     cables = [
-        {"port": port, "device": device.name, "mac": _mac(rack, device) if number == 0 else None}
-        for device in devices
-        for number, port in enumerate(ports_of(device))
+        {"port": port, "device": name, "mac": _mac(rack, rack.devices[name]) if number == 0 else None}
+        for name, theirs in ports.items()
+        for number, port in enumerate(theirs)
     ]
     there = rack.switches[switch]
     seen = Observed(neighbours=there["neighbours"], macs=there.get("macs"))
     rows = check(declare_cables(cables), seen, rack.channels(switch))
-    ports = {device.name: ports_of(device) for device in devices}
     return [
         (name, row.port)
         for row in rows
@@ -124,11 +120,9 @@ def vlan_findings(rack: Rack) -> Iterator[Finding]:
         for vlan in there.get("vlans", ()):
             number = vlan["vlan_id"]
             if number not in used and not vlan.get("vni") and vlan["name"] != QUARANTINE:
-                yield Finding(
-                    switch,
-                    f"VLAN {number} ({vlan['name']}) is on {switch}, but none of its ports is in it",
-                    f"Remove the VLAN (no vlan {number}), or put the ports into it that it was made for.",
-                )
+                finding = f"VLAN {number} ({vlan['name']}) is on {switch}, but none of its ports is in it"
+                remedy = f"Remove the VLAN (no vlan {number}), or put the ports into it that it was made for."
+                yield Finding(switch, finding, remedy)
 
 
 def _used_vlans(there: Fields) -> set[int]:

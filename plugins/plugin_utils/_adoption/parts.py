@@ -20,12 +20,7 @@ Document = dict[str, Any]
 
 
 def parts_of(document: Document, declaration: Declaration) -> list[Document]:
-    """The documents of the parts, in the order of their first pods.
-
-    Args:
-        document: a whole pods.yml.
-        declaration: the same, checked.
-    """
+    """The documents of the parts of a whole pods.yml, in the order of their first pods."""
     first = _first_pods(declaration)
     documents: dict[str, Document] = {}
     for name, words in document["pods"].items():
@@ -70,47 +65,39 @@ def _joined(declaration: Declaration) -> Iterator[Iterable[str]]:
         yield (*declaration.clusters[vpod.cluster].pods, *(servers[name] for name in vpod.poplar_servers))
 
 
+# A VLAN ID or a VNI: which of them, and the number.
+Number = tuple[str, int]
+
+
 @dataclass
 class Vlans:
     """The VLANs and VNIs of tenants and of pods, as far as different parts must not share them."""
 
-    tenants: set[int] = field(default_factory=set)
-    tenant_vnis: set[int] = field(default_factory=set)
-    pods: set[int] = field(default_factory=set)
-    pod_vnis: set[int] = field(default_factory=set)
+    tenants: set[Number] = field(default_factory=set)
+    pods: set[Number] = field(default_factory=set)
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Vlans:
         """Those that a document says."""
         found = cls()
         for vpod in document.get("vpods", {}).values():
-            found.tenants |= _numbers(vpod, "vlan")
-            found.tenant_vnis |= _numbers(vpod, "vni")
+            found.tenants |= _numbers(vpod)
         for pod in document["pods"].values():
-            found.pods |= _numbers(pod.get("rnic", {}), "vlan")
-            found.pod_vnis |= _numbers(pod.get("rnic", {}), "vni")
+            found.pods |= _numbers(pod.get("rnic", {}))
             for vlan in pod.get("vlans", {}).values():
                 words = vlan if isinstance(vlan, dict) else {"id": vlan}
-                found.pods |= _numbers(words, "id")
-                found.pod_vnis |= _numbers(words, "vni")
+                found.pods |= _numbers({"vlan": words.get("id"), "vni": words.get("vni")})
         return found
 
     def clash_with(self, other: Vlans) -> bool:
         """Whether a tenant here or there has what is somebody else's in the other part."""
-        return bool(
-            self.tenants & (other.tenants | other.pods)
-            or self.pods & other.tenants
-            or self.tenant_vnis & (other.tenant_vnis | other.pod_vnis)
-            or self.pod_vnis & other.tenant_vnis
-        )
+        return bool(self.tenants & (other.tenants | other.pods) or self.pods & other.tenants)
 
     def add(self, other: Vlans) -> None:
         """Have these, too."""
         self.tenants |= other.tenants
-        self.tenant_vnis |= other.tenant_vnis
         self.pods |= other.pods
-        self.pod_vnis |= other.pod_vnis
 
 
-def _numbers(words: Mapping[str, Any], key: str) -> set[int]:
-    return {words[key]} if words.get(key) is not None else set()
+def _numbers(words: Mapping[str, Any]) -> set[Number]:
+    return {(key, words[key]) for key in ("vlan", "vni") if words.get(key) is not None}

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._desired.controllers import AGENT_PORT
-from .._pod.devices import IPU_MACHINE, Device, devices_of_pod
+from .._pod.devices import IPU_MACHINE, devices_of_pod
 from .._pod.model import Declaration, Pod
 
 # Keys of a pod in pods.yml that have to change so that it has these agents; empty for a pod that fits as it is.
 Changes = dict[str, Any]
-
-
 # The name or gateway address of a pod's first IPU-Machine to the pods that have one there.
 Firsts = dict[str, list[Pod]]
 
@@ -30,12 +28,7 @@ def firsts_of(declaration: Declaration) -> Firsts:
 
 
 def pods_of(agents: Mapping[str, Mapping[str, Any]], firsts: Firsts) -> dict[str, Changes]:
-    """The pods whose IPU-Machines the agents of a cluster are, in ILD order; none if that is not so.
-
-    Args:
-        agents: name to fields, in the order of the cluster.
-        firsts: of the declared pods.
-    """
+    """The pods whose IPU-Machines the agents of a cluster are, both in its order; none if that is not so."""
     rest, found = list(agents), {}
     while rest:
         for pod in (*firsts.get(rest[0], ()), *firsts.get(agents[rest[0]]["host"], ())):
@@ -57,20 +50,16 @@ def _changes(pod: Pod, names: Sequence[str], agents: Mapping[str, Mapping[str, A
         return None
     hosts = [agents[name]["host"] for name in names]
     if [machine.name for machine in machines] == list(names):
-        return _overrides(pod, machines, hosts)
+        # Some of the machines may have other addresses.
+        moved = {
+            machine.name: {**pod.overrides.get(machine.name, {}), "gateway_address": host}
+            for machine, host in zip(machines, hosts, strict=True)
+            if machine.facts["gateway_address"] != host
+        }
+        return {"overrides": {**pod.overrides, **moved}} if moved else {}
     if [machine.facts["gateway_address"] for machine in machines] == hosts:
         return _template(pod, names)
     return None
-
-
-def _overrides(pod: Pod, machines: Sequence[Device], hosts: Sequence[str]) -> Changes:
-    """The machines have their names, but some of them other addresses."""
-    moved = {
-        machine.name: {**pod.overrides.get(machine.name, {}), "gateway_address": host}
-        for machine, host in zip(machines, hosts, strict=False)
-        if machine.facts["gateway_address"] != host
-    }
-    return {"overrides": {**pod.overrides, **moved}} if moved else {}
 
 
 def _template(pod: Pod, names: Sequence[str]) -> Changes | None:

@@ -29,11 +29,7 @@ Settings = dict[str, Any]
 
 
 def roce_settings(qos: Mapping[str, Any]) -> Settings | None:
-    """Return RoCE as pods.yml declares it: nothing for the reference profile; None if pods.yml cannot express it.
-
-    Args:
-        qos: the quality of service, as tor_switch gathers it.
-    """
+    """Return RoCE as pods.yml declares it: nothing for the reference profile; None if pods.yml cannot express it."""
     there = declare_qos(qos)
     for settings in _guesses(qos):
         try:
@@ -77,15 +73,12 @@ def _leading_to(traffic_class: int, classes: Mapping[int, int], preferred: int) 
 
 def _holds(wanted: State, there: State) -> bool:
     """Whether everything that is wanted is there; what is not told is as EOS has it by default."""
-    return all(
-        not changed_fields({**_default(kind, name), **_given(there[kind].get(name, {}))}, fields)
-        for kind, things in wanted.items()
-        for name, fields in things.items()
-    )
-
-
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+    for kind, things in wanted.items():
+        for name, fields in things.items():
+            given = {key: value for key, value in there[kind].get(name, {}).items() if value is not None}
+            if changed_fields({**_default(kind, name), **given}, fields):
+                return False
+    return True
 
 
 def _default(kind: str, name: str) -> dict[str, Any]:

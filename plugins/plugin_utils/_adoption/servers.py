@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import NIC
@@ -24,12 +23,11 @@ from .._pod.model import Pod
 from .._pod.rack_plan import FIRST_POPLAR_SERVER, RNIC_PREFIX
 from .._pod.rack_plan import address as derived_address
 from .._pod.schema import DeclarationError
-from .adoption import Adoption, Document, is_refused
+from .adoption import Adoption, Document, filled, refusal, without
 from .parts import parts_of
 
 # Host name of a server to what was read there: ``gathered`` and ``lasting`` of rnic_network.
 Gathered = Mapping[str, Mapping[str, Any]]
-Words = dict[str, Any]
 
 DEFAULT_INTERFACE = "ens2f0"
 # The kernel's own for Ethernet, for which nobody has asked.
@@ -38,27 +36,10 @@ USUAL_MTU = 1500
 READ = ("rnic_interface", "rnic_address", "rnic_prefix", "rnic_mtu")
 
 
-@dataclass(frozen=True)
-class ServerAdoption:
-    """The result of the adoption.
-
-    Args:
-        document: the pods.yml.
-        left: the servers whose interfaces are left alone as a whole.
-        reasons: why, one sentence each.
-    """
-
-    document: Document
-    left: list[str] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
-
-
-def adopted(document: Document, gathered: Gathered) -> ServerAdoption:
+def adopted(document: Document, gathered: Gathered) -> Adoption:
     """The pods.yml that keeps names and addresses of RNICs as they are; of their MTUs it says nothing.
 
-    Args:
-        document: a pods.yml. What it says of the RNICs of these servers is replaced by what is there.
-        gathered: what was read.
+    What ``document`` says of the RNICs of the ``gathered`` servers is replaced by what is there.
 
     Raises:
         DeclarationError: the document is wrong, or declares no such server.
@@ -69,46 +50,44 @@ def adopted(document: Document, gathered: Gathered) -> ServerAdoption:
     if unknown:
         raise DeclarationError([f"pods: none has a Poplar server {unknown[0]}; declare its pod, or its name in names"])
     taken = _addresses_of_others(devices.values(), gathered)
-    result = ServerAdoption({**document, "pods": dict(document["pods"])})
+    result = Adoption({**document, "pods": dict(document["pods"])})
     for pod in declaration.pods.values():
-        if any(_is_server(device) and device.name in gathered for device in devices_of_pod(pod)):
+        if any(server.name in gathered for server in _servers_of(pod)):
             words = _PodWords(pod, document["pods"][pod.name], gathered, taken)
             result.document["pods"][pod.name] = words.document()
             result.left.extend(words.obstacles)
-            result.reasons.extend(
+            result.reasons += [
                 f"{host}: its RNIC is left alone, because {why}" for host, why in words.obstacles.items()
-            )
-    if is_refused(result.document):
-        return ServerAdoption(document, list(gathered), ["pods.yml has no words for RNICs that contradict each other"])
+            ]
+    if refusal(result.document):
+        reasons = ["pods.yml has no words for RNICs that contradict each other"]
+        return Adoption(document, reasons, left=list(gathered))
     return result
 
 
-def with_mtus(found: ServerAdoption, gathered: Gathered) -> ServerAdoption:
-    """The same with the MTUs of the RNICs, which have to fit the ports in the document."""
-    declaration = parse_declaration(found.document)
-    document = {**found.document, "pods": dict(found.document["pods"])}
-    result = replace(found, document=document, left=list(found.left), reasons=list(found.reasons))
-    for part in parts_of(found.document, declaration):
+def with_mtus(document: Document, left: Collection[str], gathered: Gathered) -> Adoption:
+    """The same with the MTUs of the RNICs but those ``left`` alone; they have to fit the ports in the document."""
+    declaration = parse_declaration(document)
+    result = Adoption({**document, "pods": dict(document["pods"])})
+    for part in parts_of(document, declaration):
         adoption = Adoption(part)
         for name in part["pods"]:
-            servers = [device for device in devices_of_pod(declaration.pods[name]) if _is_server(device)]
-            mtus = {each.name: _mtu(each, gathered) for each in servers if _is_ours(each, gathered, found.left)}
-            left = _take_mtus(adoption, name, mtus)
-            result.left.extend(left)
-            result.reasons.extend(
-                f"{host}: its RNIC is left alone, because its MTU {mtus[host]} does not fit its port" for host in left
-            )
+            mtus = {
+                server.name: _mtu(server, gathered)
+                for server in _servers_of(declaration.pods[name])
+                if server.name in gathered and server.name not in left
+            }
+            unfit = _take_mtus(adoption, name, mtus)
+            result.left += unfit
+            result.reasons += [
+                f"{host}: its RNIC is left alone, because its MTU {mtus[host]} does not fit its port" for host in unfit
+            ]
         result.document["pods"].update(adoption.document["pods"])
     return result
 
 
 def main_interface(server: Device, interfaces: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The interface that pods.yml means by a server's RNIC; None if that cannot be told.
-
-    Args:
-        server: with the facts that pods.yml gives it.
-        interfaces: as rnic_network gathers them.
-    """
+    """The interface, as rnic_network gathers it, that pods.yml means by a server's RNIC; None if it cannot be told."""
     mac, address = server.facts.get("rnic_mac"), server.facts["rnic_address"]
     tests = (
         [each for each in interfaces if mac and each.get("mac") == mac and each["type"] == NIC],
@@ -130,7 +109,7 @@ class _PodWords:
         self._words = words
         self._gathered = gathered
         self._taken = taken
-        self._servers = [device for device in devices_of_pod(pod) if _is_server(device)]
+        self._servers = _servers_of(pod)
         self._machines = [device.facts["rnic_address"] for device in devices_of_pod(pod) if device.kind == IPU_MACHINE]
         self.obstacles: dict[str, str] = {}
 
@@ -146,21 +125,19 @@ class _PodWords:
         overrides = dict(self._words.get("overrides", {}))
         for server in self._servers:
             earlier = overrides.pop(server.name, {})
-            own = {key: value for key, value in earlier.items() if key != "rnic_interface"}
+            own = without(earlier, ("rnic_interface",))
             if server.name in mains:
-                own = {key: value for key, value in own.items() if key not in READ}
-                own.update(self._address_words(server, mains[server.name]))
+                own = {**without(earlier, READ), **self._address_words(server, mains[server.name])}
             if names[server.name] != common:
                 own["rnic_interface"] = names[server.name]
             if own:
                 overrides[server.name] = own
-        rnic = {key: value for key, value in self._words.get("rnic", {}).items() if key not in ("interface", "mtu")}
+        rnic = without(self._words.get("rnic", {}), ("interface", "mtu"))
         if common != DEFAULT_INTERFACE:
             rnic = {"interface": common, **rnic}
-        rest = {key: value for key, value in self._words.items() if key not in ("rnic", "overrides")}
-        return {**rest, **({"rnic": rnic} if rnic else {}), **({"overrides": overrides} if overrides else {})}
+        return {**without(self._words, ("rnic", "overrides")), **filled({"rnic": rnic, "overrides": overrides})}
 
-    def _address_words(self, server: Device, main: Mapping[str, Any] | None) -> Words:
+    def _address_words(self, server: Device, main: Mapping[str, Any] | None) -> Document:
         """Return the declaration of an address that differs from the derived one; empty if it cannot be declared."""
         obstacle = self._obstacle(server, main)
         if obstacle or main is None:
@@ -169,7 +146,7 @@ class _PodWords:
         (address,) = _addresses(main)
         self._taken[str(address.ip)] = server.name
         number = FIRST_POPLAR_SERVER - 1 + server.number
-        words: Words = {}
+        words: Document = {}
         if str(address.ip) != derived_address(self._pod.addressing, "rnic", self._pod.lrack, number):
             words["rnic_address"] = str(address.ip)
         if address.network.prefixlen != RNIC_PREFIX[self._pod.addressing]:
@@ -224,12 +201,8 @@ def _mtu(server: Device, gathered: Gathered) -> int | None:
     return main.get("mtu") if main else None
 
 
-def _is_ours(server: Device, gathered: Gathered, left: Sequence[str]) -> bool:
-    return server.name in gathered and server.name not in left
-
-
-def _is_server(device: Device) -> bool:
-    return device.kind == POPLAR_SERVER
+def _servers_of(pod: Pod) -> list[Device]:
+    return [device for device in devices_of_pod(pod) if device.kind == POPLAR_SERVER]
 
 
 def _addresses(interface: Mapping[str, Any]) -> list[Any]:

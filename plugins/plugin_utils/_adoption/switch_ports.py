@@ -12,35 +12,31 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCES
 
 from .._declaration.keys import PORT_SETTINGS
 from .._pod.schema import Problems
+from .adoption import Document
 
 Fields = Mapping[str, Any]
-Words = dict[str, Any]
 
 VLAN_FIELDS = {ACCESS: ("vlan",), TRUNK: ("native_vlan", "allowed_vlans")}
 
 
-def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Words:
-    """The words that make of what is derived what is there. What pods.yml has no words for is left out.
+def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Document:
+    """The words that make of what is ``derived`` what is there. What pods.yml has no words for is left out.
 
-    Args:
-        fields: what the port is.
-        derived: what it would be if nothing were said; what is missing or None is EOS's default on a new switch.
-        names: VLAN ID to the name of the VLAN in pods.yml.
+    A derived field that is missing or None is EOS's default on a new switch. ``names`` are those of VLANs in pods.yml.
     """
-    words: Words = {}
+    words: Document = {}
     for name in _declarable(fields):
-        value, otherwise = fields[name], _otherwise(name, derived)
-        if is_same(name, value, otherwise):
-            continue
-        word, value_of_word = _word(name, value, names)
-        if _can_be_declared(word, value_of_word):
-            words[word] = value_of_word
+        otherwise = PORT_DEFAULTS[name] if derived.get(name) is None else derived[name]
+        if not _is_same(name, fields[name], otherwise):
+            word, value = _word(name, fields[name], names)
+            if _can_be_declared(word, value):
+                words[word] = value
     return words
 
 
 def is_in_use(fields: Fields) -> bool:
     """Whether anybody has configured this port."""
-    return any(not is_same(name, fields[name], PORT_DEFAULTS[name]) for name in PORT_DEFAULTS if name in fields)
+    return any(not _is_same(name, fields[name], PORT_DEFAULTS[name]) for name in PORT_DEFAULTS if name in fields)
 
 
 def disagreements(fields: Fields, wanted: Fields) -> list[str]:
@@ -48,11 +44,11 @@ def disagreements(fields: Fields, wanted: Fields) -> list[str]:
     return [
         name
         for name, value in wanted.items()
-        if name in PORT_DEFAULTS and value is not None and not is_same(name, fields.get(name), value)
+        if name in PORT_DEFAULTS and value is not None and not _is_same(name, fields.get(name), value)
     ]
 
 
-def is_same(name: str, one: Any, other: Any) -> bool:
+def _is_same(name: str, one: Any, other: Any) -> bool:
     """Whether two values of a field are the same; VLAN lists may be spelled differently."""
     if name == "allowed_vlans" and isinstance(one, list) and isinstance(other, list):
         return vlan_ids([str(each) for each in one]) == vlan_ids([str(each) for each in other])
@@ -63,15 +59,8 @@ def _declarable(fields: Fields) -> list[str]:
     """The fields that say something of a port as it is now, in the order of the words."""
     dormant = {name for mode, names in VLAN_FIELDS.items() if mode != fields.get("mode") for name in names}
     of_channel = FROM_CHANNEL if fields.get("channel_group") else ()
-    names = ["vlans" if name == "allowed_vlans" else name for name in fields]
-    order = [word for word in PORT_SETTINGS.kinds if word in names]
-    words_in_order = ["allowed_vlans" if word == "vlans" else word for word in order]
-    return [name for name in words_in_order if name not in dormant and name not in of_channel]
-
-
-def _otherwise(name: str, derived: Fields) -> Any:
-    """Return the derived value of a field."""
-    return PORT_DEFAULTS[name] if derived.get(name) is None else derived[name]
+    order = ["allowed_vlans" if word == "vlans" else word for word in PORT_SETTINGS.kinds]
+    return [name for name in order if name in fields and name not in dormant and name not in of_channel]
 
 
 def _word(name: str, value: Any, names: Mapping[int, str]) -> tuple[str, Any]:

@@ -10,27 +10,30 @@ pods.yml has no words becomes external, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, CHANNEL, SWITCHED_MTU
+from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, CHANNEL, SWITCHED_MTU, TRUNK
 
 from .._declaration.declaration import parse_declaration
+from .._desired.degraded import undamaged
 from .._desired.desired import desired
 from .._desired.roce import PROFILE_NAME
-from .._pod.devices import TOR, devices_of
+from .._placement.placement import Placement, place
+from .._pod.devices import POPLAR_SERVER, TOR, devices_of
+from .._pod.model import Declaration
 from .._pod.ports import Place, places_of
 from .._pod.schema import DeclarationError
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
-from .adoption import EXTERNAL_PORT, Adoption, Document, Path, with_words
+from .adoption import EXTERNAL_PORT, Adoption, Document, Path, filled, with_words, without
 from .cabling import take_cabling
 from .parts import Vlans, parts_of
 from .roce import roce_settings
-from .switch_ports import Fields, Words, disagreements, is_in_use, words_for
-from .tenants import DEFAULT_VLAN, access_vlan, places_at_pins, take_tenants, vlan_words
+from .switch_ports import Fields, disagreements, is_in_use, words_for
 
 Gathered = Mapping[str, Mapping[str, Any]]
 
+DEFAULT_VLAN = 1
 VLAN_KEYS = ("vlan", "vni", "vlan_name")
 # What is read of a ToR; the rest of what its owner says of it is kept.
 TOR_KEYS = ("mtu", "spanning_tree_edge", "roce", "ports", "spare_ports", "descriptions")
@@ -63,16 +66,13 @@ def adopted(document: Document, gathered: Gathered) -> Adoption:
     for part, read in parts:
         if not read:
             elsewhere.add(Vlans.of(part))
-    result = Adoption({**document, "pods": dict(document["pods"])})
-    for key in ("clusters", "vpods"):
-        if key in document:
-            result.document[key] = dict(document[key])
+    sections = [key for key in ("pods", "clusters", "vpods") if key in document]
+    result = Adoption({**document, **{key: dict(document[key]) for key in sections}})
     for part, read in parts:
         if read:
             found = _adopted_part(part, {host: gathered[host] for host in read}, elsewhere)
-            result.document["pods"].update(found.document["pods"])
-            for key in ("clusters", "vpods"):
-                result.document.get(key, {}).update(found.document.get(key, {}))
+            for key in sections:
+                result.document[key].update(found.document.get(key, {}))
             result.reasons += found.reasons
             elsewhere.add(Vlans.of(found.document))
     # Together the parts have to be as good as each alone.
@@ -87,7 +87,7 @@ def _adopted_part(document: Document, gathered: Gathered, elsewhere: Vlans) -> A
     result = Adoption(_without_switches(document, {devices[host].pod for host in tors}), elsewhere=elsewhere)
     for host, there in tors.items():
         take_cabling(result, host, devices[host].pod, there)
-    take_tenants(result, tors)
+    _take_tenants(result, tors)
     for host, there in gathered.items():
         switch = (_Tor if host in tors else _ManagementSwitch)(result, host, devices[host].pod, there)
         switch.take_vlans()
@@ -100,13 +100,74 @@ def _without_switches(document: Document, pods: Collection[str]) -> Document:
     stripped = dict(document["pods"])
     for name in pods:
         words = {
-            **_besides(stripped[name], ("vlans",)),
-            "rnic": _besides(stripped[name].get("rnic", {}), VLAN_KEYS),
-            "tor": _besides(stripped[name].get("tor", {}), TOR_KEYS),
+            **without(stripped[name], ("vlans",)),
+            "rnic": without(stripped[name].get("rnic", {}), VLAN_KEYS),
+            "tor": without(stripped[name].get("tor", {}), TOR_KEYS),
         }
         stripped[name] = {key: value for key, value in words.items() if value != {}}
-    vpods = {name: _besides(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
-    return {**document, "pods": stripped, **({"vpods": vpods} if vpods else {})}
+    vpods = {name: without(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
+    return {**document, "pods": stripped, **filled({"vpods": vpods})}
+
+
+def _take_tenants(result: Adoption, tors: Mapping[str, Mapping[str, Any]]) -> None:
+    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it."""
+    declaration = parse_declaration(result.document)
+    devices = devices_of(declaration)
+    tenants: dict[int, str] = {}
+    for name, machines in _places_at_pins(declaration).items():
+        facts = [devices[machine].facts for machine in machines]
+        vlans = [_access_vlan(tors[fact["switch"]], fact["switch_port"]) for fact in facts if fact["switch"] in tors]
+        common = vlans[0] if vlans and vlans.count(vlans[0]) == len(vlans) else None
+        if common and result.take(("vpods", name), _vlan_words(common, f"vpod-{name}")):
+            tenants[common["vlan_id"]] = name
+    taken = {server for vpod in declaration.vpods.values() for server in vpod.poplar_servers}
+    for device in devices.values():
+        if device.kind == POPLAR_SERVER and device.name not in taken and device.facts["switch"] in tors:
+            tenant = tenants.get(_untagged(tors[device.facts["switch"]], device.facts["switch_port"]))
+            if tenant:
+                _take_server(result, tenant, device.name)
+
+
+def _places_at_pins(declaration: Declaration) -> Placement:
+    """Where the vPODs lie: at their pins, as these were found, whatever a new one could be pinned to."""
+    pins: dict[str, dict[str, Sequence[str]]] = {}
+    for vpod in declaration.vpods.values():
+        if vpod.ipu_machines:
+            pins.setdefault(declaration.controller_of(vpod).host_name, {})[vpod.name] = vpod.ipu_machines
+    return place(undamaged(declaration), pins)
+
+
+def _take_server(result: Adoption, tenant: str, server: str) -> None:
+    before, vpod = result.document, result.document["vpods"][tenant]
+    words = {"poplar_servers": [*vpod.get("poplar_servers", []), server]}
+    # A server that works with IPU-Machines of another rack shows that the racks are joined.
+    is_taken = result.take(("vpods", tenant), words) or (
+        result.take(("clusters", vpod["cluster"]), {"spine": True}) and result.take(("vpods", tenant), words)
+    )
+    if not is_taken:
+        result.document = before
+
+
+def _untagged(there: Mapping[str, Any], port: str) -> int:
+    """The VLAN of the frames without a tag at a port, or at the channel that it is in; 0 for none."""
+    ports = {each["name"]: each for each in there["ports"]}
+    fields: Fields = ports.get(port, {})
+    if fields.get("channel_group"):
+        fields = ports.get(f"{CHANNEL}{fields['channel_group']}", {})
+    return int(fields.get({ACCESS: "vlan", TRUNK: "native_vlan"}.get(fields.get("mode", ""), ""), 0))
+
+
+def _access_vlan(there: Mapping[str, Any], port: str) -> Mapping[str, Any] | None:
+    """The VLAN of an access port; None for the default one and for other ports."""
+    fields: Fields = next((each for each in there["ports"] if each["name"] == port), {})
+    vlan_id = fields.get("vlan") if fields.get("mode") == ACCESS else None
+    return next((vlan for vlan in there["vlans"] if vlan["vlan_id"] == vlan_id != DEFAULT_VLAN), None)
+
+
+def _vlan_words(vlan: Mapping[str, Any], derived_name: str) -> Document:
+    """Return the declaration of a VLAN, with its network, and its name if that is not derived."""
+    name = {} if vlan["name"] == derived_name else {"vlan_name": vlan["name"]}
+    return {"vlan": vlan["vlan_id"], **filled({"vni": vlan.get("vni")}), **name}
 
 
 class _ManagementSwitch:
@@ -162,7 +223,7 @@ class _ManagementSwitch:
                 self._result.take((*path, name), EXTERNAL_PORT)
                 self._say(f"{name} is external, because pods.yml has no words for what it is")
 
-    def _words(self, there: Fields, derived: Fields) -> Words:
+    def _words(self, there: Fields, derived: Fields) -> Document:
         """Return the declaration of a port that differs from the derived one."""
         return words_for(there, derived, self._names)
 
@@ -173,7 +234,7 @@ class _ManagementSwitch:
     def _derived(self, document: Document) -> dict[str, Fields]:
         """Return the ports of this switch that a document configures."""
         declaration = parse_declaration(document)
-        wanted = desired(declaration, places_at_pins(declaration))
+        wanted = desired(declaration, _places_at_pins(declaration))
         ports = {**wanted["tor_switches"], **wanted["management_switches"]}[self._host]["ports"]
         return {port["name"]: port for port in ports}
 
@@ -193,10 +254,10 @@ class _Tor(_ManagementSwitch):
         """Say the VLANs: the RNICs' own one, those of nobody, and then what else the ports have in common."""
         vpods = parse_declaration(self._result.document).vpods.values()
         tenants = {vpod.vlan for vpod in vpods if vpod.vlan is not None}
-        found = [access_vlan(self._there, place.name) for place in self._machines()]
+        found = [_access_vlan(self._there, place.name) for place in self._machines()]
         free = [vlan for vlan in found if vlan is None or vlan["vlan_id"] not in tenants]
         ours = next((vlan for vlan in free if vlan and 2 * free.count(vlan) > len(free)), None)
-        if ours and self._result.take((*self._pod, "rnic"), vlan_words(ours, f"{self._pod[-1]}-rnic")):
+        if ours and self._result.take((*self._pod, "rnic"), _vlan_words(ours, f"{self._pod[-1]}-rnic")):
             tenants.add(ours["vlan_id"])
         super().take_vlans({*taken, *tenants})
         self._take_common("mtu", SWITCHED_MTU)
@@ -248,7 +309,7 @@ class _Tor(_ManagementSwitch):
         left_out = {*channels, *(name for name, place in places.items() if place.role == UPLINK)}
         return super()._to_be_declared([name for name in names if name not in left_out])
 
-    def _words(self, there: Fields, derived: Fields) -> Words:
+    def _words(self, there: Fields, derived: Fields) -> Document:
         """Beside its fields also whether a port has the profile, where its role says otherwise."""
         words = super()._words(there, derived)
         has = there.get("qos_profile") == PROFILE_NAME and there.get("qos_trust") == "dscp"
@@ -256,7 +317,3 @@ class _Tor(_ManagementSwitch):
         if not is_declared or has == (derived.get("qos_profile") == PROFILE_NAME):
             return words
         return {**words, "roce": has}
-
-
-def _besides(words: Mapping[str, Any], keys: Iterable[str]) -> Words:
-    return {key: value for key, value in words.items() if key not in keys}

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import PORT_DEFAULTS
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, PARTITION, USER, plural
 
 from .._pod.jobs import NAMED, is_of_a_job
 from .._pod.switches import EXTERNAL
@@ -17,33 +18,26 @@ Listed = dict[str, str]
 
 # Every switch has it.
 DEFAULT_VLAN = 1
-KINDS = {
-    "agents": "agent",
-    "clusters": "cluster",
-    "allocations": "allocation",
-    "users": "user",
-    "partitions": "partition",
-}
 
 
 def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mapping[str, Any]]) -> list[Listed]:
     """Entities that pods.yml does not declare; ``held`` maps controller hosts to what vipu_info returned."""
-    ours = {(host, kinds): {each["name"] for each in desired[host][kinds]} for host in held for kinds in KINDS}
+    ours = {(host, kind): {each["name"] for each in desired[host][plural(kind)]} for host in held for kind in KINDS}
     return [
         {"device": host, "kind": kind, "name": name, "owner": _owner_of_entity(kind, name, fields)}
         for host, entities in held.items()
-        for kinds, kind in KINDS.items()
-        for name, fields in (entities.get(kinds) or {}).items()
-        if name not in ours[host, kinds]
+        for kind in KINDS
+        for name, fields in (entities.get(plural(kind)) or {}).items()
+        if name not in ours[host, kind]
     ]
 
 
 def _owner_of_entity(kind: str, name: str, fields: Mapping[str, Any]) -> str:
     if is_of_a_job(kind, name):
         return NAMED
-    if kind == "partition":
+    if kind == PARTITION:
         return f"a tenant of allocation {fields.get('allocation') or '(none)'}, pods.yml does not declare it"
-    if kind == "user" and fields.get("admin"):
+    if kind == USER and fields.get("admin"):
         return "an administrator, pods.yml does not declare them"
     return "somebody who made it on the controller, pods.yml does not declare it"
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .resources import Directory, File, KernelParameter, Packages, Resource, Unit
@@ -23,7 +23,8 @@ Settings = Mapping[str, Any]
 
 def poplar_server_resources(settings: Settings) -> list[Resource]:
     """Everything in its order; ``settings`` are the role's variables by their names."""
-    return [*_packages(settings), *_network_service(settings), *_memlock(settings), *_kernel_parameters(settings)]
+    network = [Unit(NETWORKD)] if settings["poplar_server_start_networkd"] else []
+    return [*_packages(settings), *network, *_memlock(settings), *_kernel_parameters(settings)]
 
 
 def _packages(settings: Settings) -> list[Resource]:
@@ -33,39 +34,23 @@ def _packages(settings: Settings) -> list[Resource]:
     return [Packages(tuple(names))] if names else []
 
 
-def _network_service(settings: Settings) -> list[Resource]:
-    return [Unit(NETWORKD)] if settings["poplar_server_start_networkd"] else []
-
-
 def _memlock(settings: Settings) -> list[Resource]:
     """RDMA registers memory, which has to stay where it is, so sessions and units need a limit that allows it."""
     limit = settings["poplar_server_memlock"]
     if limit in (None, ""):
         return []
-    unit_limit = "infinity" if limit == "unlimited" else f"{limit}K"
-    units = settings["poplar_server_memlock_units"]
-    return [
-        File("/etc/security/limits.d/90-ipu-memlock.conf", _sessions_text(limit)),
-        *(Directory(f"/etc/systemd/system/{unit}.d") for unit in units),
-        *(
-            File(
-                f"/etc/systemd/system/{unit}.d/90-ipu-memlock.conf",
-                f"{HEADER}\n[Service]\nLimitMEMLOCK={unit_limit}\n",
-            )
-            for unit in units
-        ),
+    sessions = [
+        HEADER,
+        "# RDMA registers memory, which has to stay where it is. The star does not mean root.",
+        *(f"{who} {kind} memlock {limit}" for who in ("*", "root") for kind in ("soft", "hard")),
     ]
-
-
-def _sessions_text(limit: object) -> str:
-    return (
-        f"{HEADER}\n"
-        "# RDMA registers memory, which has to stay where it is. The star does not mean root.\n"
-        f"* soft memlock {limit}\n"
-        f"* hard memlock {limit}\n"
-        f"root soft memlock {limit}\n"
-        f"root hard memlock {limit}\n"
-    )
+    of_unit = [HEADER, "[Service]", f"LimitMEMLOCK={'infinity' if limit == 'unlimited' else f'{limit}K'}"]
+    directories = [f"/etc/systemd/system/{unit}.d" for unit in settings["poplar_server_memlock_units"]]
+    return [
+        File("/etc/security/limits.d/90-ipu-memlock.conf", _text(sessions)),
+        *(Directory(directory) for directory in directories),
+        *(File(f"{directory}/90-ipu-memlock.conf", _text(of_unit)) for directory in directories),
+    ]
 
 
 def _kernel_parameters(settings: Settings) -> list[Resource]:
@@ -75,6 +60,10 @@ def _kernel_parameters(settings: Settings) -> list[Resource]:
         return []
     lines = [HEADER, *(f"{name}={value}" for name, value in parameters.items())]
     return [
-        File("/etc/sysctl.d/90-ipu-pod.conf", "".join(f"{line}\n" for line in lines)),
+        File("/etc/sysctl.d/90-ipu-pod.conf", _text(lines)),
         *(KernelParameter(name, str(value)) for name, value in parameters.items()),
     ]
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

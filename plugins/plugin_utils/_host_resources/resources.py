@@ -37,23 +37,16 @@ RUNNING = ("active", "activating")
 
 @dataclass(frozen=True)
 class File:
-    """A file with all of its content.
-
-    Args:
-        content: its text. That of a secret file has :data:`SECRET` where the secret belongs, or is None.
-        is_secret: the content stays out of plans and logs.
-        sha256: of a secret that the control node does not have, as another host's look says it.
-        source: where that host has it.
-    """
+    """A file with all of its content. That of a secret file has :data:`SECRET` where the secret belongs, or is None."""
 
     path: str
     content: str | None
     owner: str = "root"
     group: str = "root"
     mode: str = "0644"
-    is_secret: bool = False
-    sha256: str | None = None
-    source: str = ""
+    is_secret: bool = False  # the content stays out of plans and logs
+    sha256: str | None = None  # of a secret that the control node does not have, as another host's look says it
+    source: str = ""  # where that host has it
 
 
 @dataclass(frozen=True)
@@ -93,12 +86,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class Packages:
-    """Packages that are installed.
+    """Packages that are installed, by ``names``, or where these depend on the OS, ``by_os_family`` as Ansible calls it.
 
-    Args:
-        names: their names.
-        by_os_family: instead of them where names depend on the OS: its family, as Ansible calls it, to the names there.
-        otherwise: the role's variable that takes names for another family.
+    ``otherwise`` is the role's variable that takes names for another family.
     """
 
     names: tuple[str, ...] = ()
@@ -215,11 +205,7 @@ def _directory(directory: Directory, seen: Mapping[str, Any]) -> list[Step]:
     if found is None:
         return [Step(CREATE, FILE, directory.path, NOT_THERE, after={"state": "directory"})]
     wanted = _attributes(directory)
-    changes = changed_fields(found, wanted)
-    if not changes:
-        return []
-    there = {name: found[name] for name in wanted}
-    return [Step(UPDATE, FILE, directory.path, reason_for(found, changes), before=there, after=wanted)]
+    return _changed(directory.path, {name: found[name] for name in wanted}, wanted)
 
 
 def _link(link: Link, seen: Mapping[str, Any]) -> list[Step]:
@@ -229,10 +215,12 @@ def _link(link: Link, seen: Mapping[str, Any]) -> list[Step]:
     if found is None:
         return [Step(CREATE, FILE, link.path, NOT_THERE, after=wanted)]
     there = {"state": found["kind"], **({"src": found["target"]} if found["kind"] == "link" else {})}
+    return _changed(link.path, there, wanted)
+
+
+def _changed(path: str, there: Fields, wanted: Fields) -> list[Step]:
     changes = changed_fields(there, wanted)
-    if not changes:
-        return []
-    return [Step(UPDATE, FILE, link.path, reason_for(there, changes), before=there, after=wanted)]
+    return [Step(UPDATE, FILE, path, reason_for(there, changes), before=there, after=wanted)] if changes else []
 
 
 def _absent(absent: Absent, seen: Mapping[str, Any]) -> list[Step]:

@@ -27,65 +27,30 @@ MAKE_CERTIFICATES = "Make the TLS certificates"
 KEEP_CREDENTIALS = "Keep the administrator's credentials"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Service:
-    """One V-IPU controller on a host: how it is started, and where it has what.
+    """One V-IPU controller on a host: how it is started, and where it has what."""
 
-    Args:
-        vpod: the vPOD whose dedicated controller it is; empty for that of a cluster.
-        directory: its working directory, with certificates and users' access keys.
-        storage: its storage file.
-        backup_directory: where copies of the storage are.
-        is_secure: whether it authenticates its users.
-        user_port: TCP port of the user end-point.
-        admin_port: TCP port of the admin end-point.
-        metrics_port: TCP port of its metrics; 0 for the program's own.
-        interfaces: where it listens for agents that announce themselves.
-    """
-
-    vpod: str
-    directory: str
-    storage: str
-    backup_directory: str
-    is_secure: bool
+    vpod: str  # whose dedicated controller it is; empty for that of a cluster
+    directory: str  # that it works in, with certificates and users' access keys
+    storage: str  # its storage file
+    backup_directory: str  # where copies of the storage are
+    is_secure: bool  # whether it authenticates its users
     user_port: int
     admin_port: int
-    metrics_port: int = 0
-    interfaces: tuple[str, ...] = ()
+    metrics_port: int = 0  # 0 for the program's own
+    interfaces: tuple[str, ...] = ()  # where it listens for agents that announce themselves
 
-    @property
-    def _suffix(self) -> str:
-        return f"-{self.vpod}" if self.vpod else ""
-
-    @property
-    def name(self) -> str:
-        """The service, without the kind of unit that it is."""
-        return f"vipu-server{self._suffix}"
-
-    @property
-    def unit(self) -> str:
-        """The systemd unit."""
-        return f"{self.name}.service"
-
-    @property
-    def unit_file(self) -> str:
-        """Where the unit is."""
-        return f"/etc/systemd/system/{self.unit}"
-
-    @property
-    def backup_program(self) -> str:
-        """The program that copies the storage."""
-        return f"/usr/local/sbin/vipu-backup{self._suffix}"
-
-    @property
-    def credentials(self) -> str:
-        """The administrator's configuration of vipu-admin."""
-        return f"/etc/vipu/vipu-admin{self._suffix}.hcl"
-
-    @property
-    def certificates(self) -> str:
-        """Where vipu-server puts them: below the directory it runs in."""
-        return f"{self.directory}/vipu-certs"
+    def __post_init__(self) -> None:
+        suffix = f"-{self.vpod}" if self.vpod else ""
+        self.name = f"vipu-server{suffix}"
+        self.unit = f"{self.name}.service"
+        self.unit_file = f"/etc/systemd/system/{self.unit}"
+        self.backup_program = f"/usr/local/sbin/vipu-backup{suffix}"
+        # The administrator's configuration of vipu-admin.
+        self.credentials = f"/etc/vipu/vipu-admin{suffix}.hcl"
+        # vipu-server puts them below the directory that it runs in.
+        self.certificates = f"{self.directory}/vipu-certs"
 
 
 def service_of(settings: Settings) -> Service:
@@ -161,9 +126,7 @@ def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
 def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[str, list[str]]:
     """What a look has to read beside :func:`vipu_controller_resources`: options of host_look, by name.
 
-    Args:
-        settings: the variables of the role.
-        vpods: those that have, should have or may have had a dedicated controller here.
+    ``vpods`` have, should have or may have had a dedicated controller here.
     """
     shared, services = service_of(settings), [dedicated_service(settings, vpod) for vpod in vpods]
     own = [path for service in services for path in _paths(service)]

@@ -19,26 +19,19 @@ CONTAINERS = f"{CONTAINERS_DIRECTORY}/containers.env"
 _NAMES = ("ca.crt", "tls.crt", "tls.key")
 _CERTIFICATES_THERE = tuple(f"{CERTIFICATES}/{name}" for name in _NAMES)
 
+# The role's variables by their names.
 Settings = Mapping[str, Any]
 
 
 def vpod_resources(settings: Settings, is_ours: bool = True) -> list[Resource]:
-    """Everything in its order.
-
-    Args:
-        settings: the role's variables by their names.
-        is_ours: whether a client's configuration that is there begins with :data:`HEADER`; that of somebody else stays.
-    """
+    """Everything in its order; a client's configuration without :data:`HEADER` is not ours, and stays."""
     return [*_client(settings, is_ours), *_containers(settings["vpod_containers"])]
 
 
 def looked_by_vpod(settings: Settings, is_server: bool, is_controller: bool) -> dict[str, list[str]]:
     """The options of host_look for all that may have to be compared, whichever vPOD a server has.
 
-    Args:
-        settings: the role's variables for the host.
-        is_server: whether it is a Poplar server.
-        is_controller: whether it is the host of V-IPU controllers, of which it does not matter which.
+    ``is_controller`` is true for a host of any V-IPU controller.
     """
     asked: dict[str, list[str]] = {"paths": [], "texts": [], "secrets": []}
     if is_server:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_interface
 
-from .devices import Options, Server
+from .devices import Server
 from .mismatches import end
 
 Network = IPv4Network | IPv6Network
@@ -16,19 +16,12 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True)
 class Claim:
-    """Somebody who has an address, or is meant to have it.
+    """Somebody who has an address, or is meant to have it."""
 
-    Attributes:
-        address: without prefix length.
-        host: who.
-        words: who, where and by what, for a person.
-        vlan: the VLAN in which it counts; None where that is not known, which may be any.
-    """
-
-    address: str
+    address: str  # without prefix length
     host: str
-    words: str
-    vlan: int | None = None
+    words: str  # who, where and by what, for a person
+    vlan: int | None = None  # in which it counts; None where that is not known, which may be any
 
 
 def clashes(claims: Sequence[Claim], against: Sequence[Claim]) -> list[str]:
@@ -42,18 +35,16 @@ def clashes(claims: Sequence[Claim], against: Sequence[Claim]) -> list[str]:
         # Each pair is seen once.
         rivals.remove(claim)
         for other in rivals:
-            if claim.host != other.host and _one_network(claim, other):
+            is_one_network = None in (claim.vlan, other.vlan) or claim.vlan == other.vlan
+            if claim.host != other.host and is_one_network:
                 pair = (claim.address, frozenset((claim.host, other.host)))
                 found.setdefault(pair, f"{claim.words} and {other.words}: give one of them another address")
     return list(found.values())
 
 
-def _one_network(claim: Claim, other: Claim) -> bool:
-    return None in (claim.vlan, other.vlan) or claim.vlan == other.vlan
-
-
 def subnet_findings(servers: Sequence[Server]) -> Iterator[str]:
     """One VLAN of one switch has one subnet, and the interfaces of a server have one each."""
+    # Switch, VLAN and IP version to the first that has a subnet there.
     first: dict[tuple[str, int, int], tuple[Server, str, Network]] = {}
     for server in servers:
         seen: list[tuple[str, str, Network]] = []
@@ -64,19 +55,9 @@ def subnet_findings(servers: Sequence[Server]) -> Iterator[str]:
                     if name != each["name"] and taken.version == network.version and taken.overlaps(network):
                         yield f"{other} and {words}: one server has both in one subnet; give each interface its own"
                 seen.append((each["name"], words, network))
-                yield from _in_vlan(first, server, each, words, network)
-
-
-def _in_vlan(
-    first: dict[tuple[str, int, int], tuple[Server, str, Network]],
-    server: Server,
-    interface: Options,
-    words: str,
-    network: Network,
-) -> Iterator[str]:
-    vlan = interface.get("vlan_id")
-    if not vlan:
-        return
-    owner, other, wanted = first.setdefault((server.switch, vlan, network.version), (server, words, network))
-    if owner is not server and network != wanted:
-        yield f"{other} and {words}: both are in VLAN {vlan} of {server.switch}; give them one subnet"
+                vlan = each.get("vlan_id")
+                if vlan:
+                    place = (server.switch, vlan, network.version)
+                    owner, said, wanted = first.setdefault(place, (server, words, network))
+                    if owner is not server and network != wanted:
+                        yield f"{said} and {words}: both are in VLAN {vlan} of {server.switch}; give them one subnet"

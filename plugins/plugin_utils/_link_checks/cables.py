@@ -16,40 +16,21 @@ from .ends import NicEnd, PortEnd, gathered_port, nic_end
 
 @dataclass(frozen=True)
 class Cable:
-    """Both ends of one cable, and what else is known of them.
+    """Both ends of one cable, and what else is known of them."""
 
-    Attributes:
-        device: the NIC's name on the server.
-        nic: the server's end.
-        link: the NIC as ``rnic_info`` returned it.
-        is_declared: whether the owner declares the NIC, or a bond of it.
-        declared_mtu: of the NIC, in bytes; None where it is kept.
-        port: the switch's end.
-        port_name: in full.
-        port_enabled: whether the switch has it switched on.
-        port_wanted: what is declared of the port; empty for nothing.
-    """
-
-    device: str
+    device: str  # the NIC's name on the server
     nic: NicEnd
-    link: Options
-    is_declared: bool
-    declared_mtu: int | None
+    link: Options  # the NIC as rnic_info returned it
+    is_declared: bool  # whether the owner declares the NIC, or a bond of it
+    declared_mtu: int | None  # of the NIC, in bytes; None where it is kept
     port: PortEnd
     port_name: str
-    port_enabled: bool
-    port_wanted: Options
+    port_enabled: bool  # whether the switch has it switched on
+    port_wanted: Options  # what is declared of the port; empty for nothing
 
 
 def cables_of(server: Server, seen: SeenServer, switch: Switch, gathered: Options) -> list[Cable]:
-    """The cables whose ports are known.
-
-    Args:
-        server: what is declared.
-        seen: what was read of it, or will be there after a run.
-        switch: the server's.
-        gathered: what was read of the switch, or will be there after a run.
-    """
+    """The cables whose ports are known; ``seen`` and ``gathered`` are as they were read, or will be after a run."""
     names = kernel_names(server.interfaces, seen.interfaces)
     declared = {names[each["name"]]: each for each in server.interfaces}
     bonded = {names[member] for each in server.interfaces for member in each.get("members") or () if member in names}
@@ -58,7 +39,7 @@ def cables_of(server: Server, seen: SeenServer, switch: Switch, gathered: Option
     for link in seen.nics:
         device = link["name"]
         is_first = device in (first, *members_of(first, seen.interfaces))
-        name = seen_port(server, link, gathered) or (server.ports[0] if is_first else None)
+        name = _seen_port(server, link, gathered) or (server.ports[0] if is_first else None)
         port = next((port for port in gathered["ports"] if port["name"] == name), None)
         if name is None or port is None:
             continue
@@ -87,14 +68,8 @@ def members_of(bond: str, interfaces: Sequence[Options]) -> list[str]:
     return [member for each in interfaces if each["name"] == bond for member in each.get("members") or ()]
 
 
-def seen_port(server: Server, nic: Options, gathered: Options) -> str | None:
-    """The port at which a switch sees a NIC, by LLDP, else by the only place where its MAC address was learned.
-
-    Args:
-        server: whose NIC it is.
-        nic: its ``name`` and ``mac``.
-        gathered: what ``tor_info`` returned.
-    """
+def _seen_port(server: Server, nic: Options, gathered: Options) -> str | None:
+    """The port at which a switch sees a NIC, by LLDP, else by the only place where its MAC address was learned."""
     for port, neighbours in (gathered.get("neighbours") or {}).items():
         for neighbour in neighbours:
             is_here = neighbour["device"].partition(".")[0].lower() == server.name.partition(".")[0].lower()

@@ -13,8 +13,8 @@ from .devices import Options, SeenServer, Server, Switch, server_after, settings
 from .ends import declared_port, nic_end
 from .mismatches import Mismatch, end, mismatches
 
+# The groups whose devices a run may make as declared.
 SERVERS, SWITCHES = "poplar_servers", "switches"
-"""The groups whose devices a run may make as declared."""
 
 MORE_INTERFACES, ROCE = "poplar_server_more_interfaces", "poplar_server_roce"
 
@@ -22,26 +22,17 @@ MORE_INTERFACES, ROCE = "poplar_server_more_interfaces", "poplar_server_roce"
 def declared_mismatches(
     servers: Sequence[Server], switches: Mapping[str, Switch], planned: Sequence[Claim]
 ) -> list[str]:
-    """Return contradictions between variables of roles and pods.yml, one sentence each.
-
-    Args:
-        servers: the Poplar servers.
-        switches: by host name.
-        planned: the addresses that pods.yml gives.
-    """
+    """Return contradictions between variables of roles and pods.yml, which gives ``planned``, one sentence each."""
     found = [
         str(mismatch)
         for server in servers
         if server.switch in switches
         for mismatch in _declared(server, switches[server.switch])
     ]
-    claims = [
-        claim
-        for server in servers
-        for claim in _claims(
-            server.name, [each for each in server.interfaces if each["name"] != server.rnic], {}, MORE_INTERFACES
-        )
-    ]
+    claims: list[Claim] = []
+    for server in servers:
+        others = [each for each in server.interfaces if each["name"] != server.rnic]
+        claims += _claims(server.name, others, {}, MORE_INTERFACES)
     return [*found, *subnet_findings(servers), *clashes(claims, planned)]
 
 
@@ -53,12 +44,8 @@ def seen_mismatches(
 ) -> list[str]:
     """What was seen at the two ends of one cable that cannot work, one sentence each.
 
-    Args:
-        servers: the Poplar servers; those that were not looked at are passed over.
-        switches: by host name; likewise.
-        planned: the addresses that pods.yml gives.
-        repaired: :data:`SERVERS`, :data:`SWITCHES`, neither or both: what the run that follows makes as declared. What
-            it sets right is no mismatch.
+    Devices that were not looked at are passed over. ``repaired`` are :data:`SERVERS`, :data:`SWITCHES`, neither or
+    both: what the run that follows makes as declared. What it sets right is no mismatch.
     """
     found: list[str] = []
     claims: list[Claim] = []

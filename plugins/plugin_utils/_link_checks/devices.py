@@ -15,61 +15,36 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class SeenServer:
-    """A server as it was read.
+    """A server as it was read."""
 
-    Attributes:
-        interfaces: ``gathered`` of ``rnic_network``.
-        nics: ``nics`` of ``rnic_info``.
-        minimum: ``minimum`` of ``rnic_info``.
-        roce: ``gathered`` of ``rnic_roce``; empty where the server has no tools that could tell.
-    """
-
-    interfaces: Sequence[Options]
-    nics: Sequence[Options]
-    minimum: Options
-    roce: Sequence[Options] = ()
+    interfaces: Sequence[Options]  # "gathered" of rnic_network
+    nics: Sequence[Options]  # of rnic_info
+    minimum: Options  # of rnic_info
+    roce: Sequence[Options] = ()  # "gathered" of rnic_roce; empty where the server has no tools that could tell
 
 
 @dataclass(frozen=True)
 class Server:
-    """A Poplar server.
-
-    Attributes:
-        name: its host name.
-        pod: the pod that it stands in.
-        switch: the host name of its ToR switch.
-        ports: the switch ports of its RNICs, by the port map or ``overrides``.
-        rnic: the declared name of the interface on the first of them.
-        vlan: the VLAN that the RNIC is in without tag; None where pods.yml does not tell.
-        interfaces: declared, as options of ``rnic_network``.
-        roce: declared, as options of ``rnic_roce``.
-        seen: what was read; None where it was not.
-    """
+    """A Poplar server: what is declared of it, and what was seen, None where it was not looked at."""
 
     name: str
     pod: str
-    switch: str
-    ports: Sequence[str]
-    rnic: str
-    vlan: int | None
-    interfaces: Sequence[Options]
-    roce: Sequence[Options] = ()
+    switch: str  # the host name of its ToR switch
+    ports: Sequence[str]  # of its RNICs, by the port map or overrides
+    rnic: str  # the declared name of the interface on the first of them
+    vlan: int | None  # that the RNIC is in without tag; None where pods.yml does not tell
+    interfaces: Sequence[Options]  # as options of rnic_network
+    roce: Sequence[Options] = ()  # as options of rnic_roce
     seen: SeenServer | None = None
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A ToR switch.
-
-    Attributes:
-        name: its host name.
-        declared: ``vlans``, ``ports`` and ``qos``, as options of ``tor_switch``.
-        seen: what ``tor_info`` returned; None where it was not asked.
-    """
+    """A ToR switch."""
 
     name: str
-    declared: Options
-    seen: Options | None = None
+    declared: Options  # "vlans", "ports" and "qos", as options of tor_switch
+    seen: Options | None = None  # what tor_info returned; None where it was not asked
 
     def declared_port(self, name: str) -> Options:
         """Return the declaration of a port, or an empty one."""

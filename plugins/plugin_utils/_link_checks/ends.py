@@ -22,61 +22,36 @@ DSCPS = range(64)
 
 @dataclass(frozen=True)
 class NicEnd:
-    """A server's NIC, with what is stacked on it.
-
-    Attributes:
-        name: host and interface.
-        mtu: in bytes, of the bond if it is a member of one.
-        vlan: the VLAN that its untagged frames are meant for.
-        tagged: VLAN interface on it to its VLAN.
-        trust: ``dscp`` or ``pcp``.
-        pfc: the priorities with PFC.
-        dscp_map: DSCP to priority.
-        source: setting to the key path that says it, where one does.
-    """
+    """A server's NIC, called by host and interface, with what is stacked on it."""
 
     name: str
-    mtu: int | None = None
-    vlan: int | None = None
-    tagged: Mapping[str, int] = field(default_factory=dict)
-    trust: str | None = None
-    pfc: frozenset[int] | None = None
-    dscp_map: Mapping[int, int] | None = None
-    source: Mapping[str, str] = field(default_factory=dict)
+    mtu: int | None = None  # in bytes, of the bond if it is a member of one
+    vlan: int | None = None  # that its untagged frames are meant for
+    tagged: Mapping[str, int] = field(default_factory=dict)  # VLAN interface on it to its VLAN
+    trust: str | None = None  # dscp or pcp
+    pfc: frozenset[int] | None = None  # the priorities with PFC
+    dscp_map: Mapping[int, int] | None = None  # DSCP to priority
+    source: Mapping[str, str] = field(default_factory=dict)  # setting to the key path that says it, where one does
 
 
 @dataclass(frozen=True)
 class PortEnd:
-    """A port of a switch.
-
-    Attributes:
-        name: host and port.
-        mtu: in bytes.
-        untagged: the VLAN of frames without tag.
-        carried: the VLANs of frames with tag.
-        trust: ``dscp`` or ``cos``.
-        no_drop: the priorities with PFC.
-        classes: DSCP to traffic class, which is the priority that PFC pauses.
-        source: setting to the key path that says it, where one does.
-    """
+    """A port of a switch, called by host and port."""
 
     name: str
-    mtu: int | None = None
-    untagged: int | None = None
-    carried: frozenset[int] | None = None
-    trust: str | None = None
-    no_drop: frozenset[int] | None = None
-    classes: Mapping[int, int] | None = None
-    source: Mapping[str, str] = field(default_factory=dict)
+    mtu: int | None = None  # in bytes
+    untagged: int | None = None  # the VLAN of frames without tag
+    carried: frozenset[int] | None = None  # the VLANs of frames with tag
+    trust: str | None = None  # dscp or cos
+    no_drop: frozenset[int] | None = None  # the priorities with PFC
+    classes: Mapping[int, int] | None = None  # DSCP to traffic class, which is the priority that PFC pauses
+    source: Mapping[str, str] = field(default_factory=dict)  # setting to the key path that says it, where one does
 
 
 def declared_port(switch: str, options: Options, name: str) -> PortEnd:
-    """A port as the options of ``tor_switch`` declare it.
+    """A port as the options of ``tor_switch`` declare it; a member of a port channel gets what the channel has.
 
-    Args:
-        switch: host name.
-        options: ``ports`` and ``qos`` of the switch, of which a port or the quality of service may be missing.
-        name: in full; a member of a port channel gets what the channel has.
+    The port or the quality of service may be missing in the ``options``.
     """
     port, qos = _port(options, name), options.get("qos")
     profile = _profile(qos, port.get("qos_profile"))
@@ -92,14 +67,9 @@ def declared_port(switch: str, options: Options, name: str) -> PortEnd:
 
 
 def gathered_port(switch: str, gathered: Options, name: str, has_profile: bool) -> PortEnd:
-    """A port as ``tor_info`` has read it.
+    """A port as ``tor_info`` has read it; a member of a port channel gets what the channel has.
 
-    Args:
-        switch: host name.
-        gathered: what the module returned.
-        name: in full; a member of a port channel gets what the channel has.
-        has_profile: whether it should have a profile. Without one it may have PFC by lines of its own, which are not
-            read.
+    ``has_profile`` says whether it should have a profile. Without one it may have PFC by lines that are not read.
     """
     port, qos = _port(gathered, name), gathered["qos"]
     profile = _profile(qos, port.get("qos_profile"))
@@ -129,8 +99,7 @@ def nic_end(
 
     Args:
         host: the server.
-        device: the NIC's name among the interfaces.
-        interfaces: all of the server's.
+        device: the NIC's name among all ``interfaces`` of the server.
         roce: the NIC's lossless settings.
         vlan: what its untagged frames are meant for, if it has an address for them.
     """

@@ -11,19 +11,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import vlan_
 
 from .ends import NicEnd, PortEnd
 
+# The switch's word for what a NIC trusts.
 TRUST_OF_PORT = {"dscp": "dscp", "pcp": "cos"}
-"""The switch's word for what a NIC trusts."""
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One setting of which two ends say different things.
-
-    Attributes:
-        setting: of the NIC: ``mtu``, ``vlan``, ``tagged``, ``pfc``, ``trust`` or ``dscp_map``.
-        ends: both, each with what it says.
-        remedy: what would be right.
-    """
+    """One ``setting`` of a :class:`NicEnd` of which two ends say different things, each end with what it says."""
 
     setting: str
     ends: tuple[str, str]
@@ -43,28 +37,25 @@ def end(name: str, what: str, source: str | None = None) -> str:
     return f"{name} ({what} by {source})" if source else f"{name} ({what})"
 
 
+def _mismatch(
+    setting: str, nic: NicEnd, says: str, port: PortEnd, other: str, remedy: str, of_port: str = ""
+) -> Mismatch:
+    """A setting of which the NIC ``says`` one thing and the port the ``other``, which may call it ``of_port``."""
+    source = port.source.get(of_port or setting)
+    return Mismatch(setting, (end(nic.name, says, nic.source.get(setting)), end(port.name, other, source)), remedy)
+
+
 def _mtu(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
     if nic.mtu is not None and port.mtu is not None and nic.mtu > port.mtu:
-        yield Mismatch(
-            "mtu",
-            (
-                end(nic.name, f"MTU {nic.mtu}", nic.source.get("mtu")),
-                end(port.name, f"MTU {port.mtu}", port.source.get("mtu")),
-            ),
-            f"the switch drops longer frames; give the NIC at most {port.mtu}, or the port at least {nic.mtu}",
-        )
+        remedy = f"the switch drops longer frames; give the NIC at most {port.mtu}, or the port at least {nic.mtu}"
+        yield _mismatch("mtu", nic, f"MTU {nic.mtu}", port, f"MTU {port.mtu}", remedy)
 
 
 def _untagged(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
     if nic.vlan is not None and port.untagged is not None and nic.vlan != port.untagged:
-        yield Mismatch(
-            "vlan",
-            (
-                end(nic.name, f"untagged for VLAN {nic.vlan}", nic.source.get("vlan")),
-                end(port.name, f"untagged in VLAN {port.untagged}", port.source.get("vlan")),
-            ),
-            f"its frames go astray; put untagged frames of the port into VLAN {nic.vlan}",
-        )
+        says, other = f"untagged for VLAN {nic.vlan}", f"untagged in VLAN {port.untagged}"
+        remedy = f"its frames go astray; put untagged frames of the port into VLAN {nic.vlan}"
+        yield _mismatch("vlan", nic, says, port, other, remedy)
 
 
 def _tagged(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
@@ -73,31 +64,19 @@ def _tagged(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
             continue
         carried = f"carries {','.join(vlan_ranges(port.carried))} with tag" if port.carried else "carries no tags"
         untagged = f", {vlan} without" if vlan == port.untagged else ""
-        yield Mismatch(
-            "tagged",
-            (
-                end(nic.name, f"VLAN {vlan} with tag on {name}", nic.source.get("tagged")),
-                end(port.name, f"{carried}{untagged}", port.source.get("vlan")),
-            ),
-            f"give the switch VLAN {vlan} and let the port carry it with tag, or remove {name}",
-        )
+        says = f"VLAN {vlan} with tag on {name}"
+        remedy = f"give the switch VLAN {vlan} and let the port carry it with tag, or remove {name}"
+        yield _mismatch("tagged", nic, says, port, f"{carried}{untagged}", remedy, of_port="vlan")
 
 
 def _pfc(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
-    if nic.pfc is None or port.no_drop is None or nic.pfc == port.no_drop:
-        return
-    yield Mismatch(
-        "pfc",
-        (
-            end(nic.name, _lossless(nic.pfc), nic.source.get("pfc")),
-            end(port.name, _lossless(port.no_drop), port.source.get("pfc")),
-        ),
-        "PFC is hop by hop; give both the same priorities",
-    )
+    if nic.pfc is not None and port.no_drop is not None and nic.pfc != port.no_drop:
+        remedy = "PFC is hop by hop; give both the same priorities"
+        yield _mismatch("pfc", nic, _lossless(nic.pfc), port, _lossless(port.no_drop), remedy)
 
 
 def _lossless(priorities: Collection[int]) -> str:
-    numbers = ", ".join(str(priority) for priority in sorted(priorities))
+    numbers = ", ".join(map(str, sorted(priorities)))
     return f"PFC on priority {numbers}" if numbers else "no PFC"
 
 
@@ -107,14 +86,8 @@ def _marks(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         return
     trust = TRUST_OF_PORT.get(nic.trust or "")
     if trust and port.trust and trust != port.trust:
-        yield Mismatch(
-            "trust",
-            (
-                end(nic.name, f"trusts {nic.trust}", nic.source.get("trust")),
-                end(port.name, f"trusts {port.trust}", port.source.get("trust")),
-            ),
-            "they sort the same frames differently; let both trust dscp",
-        )
+        remedy = "they sort the same frames differently; let both trust dscp"
+        yield _mismatch("trust", nic, f"trusts {nic.trust}", port, f"trusts {port.trust}", remedy)
         return
     if trust == "cos" or port.trust == "cos":
         return
@@ -124,12 +97,6 @@ def _marks(nic: NicEnd, port: PortEnd) -> Iterator[Mismatch]:
         if priority in nic.pfc and known.get(dscp, priority) != priority:
             differing.setdefault((priority, known[dscp]), []).append(dscp)
     for (priority, traffic_class), dscps in differing.items():
-        numbers = ", ".join(str(dscp) for dscp in dscps)
-        yield Mismatch(
-            "dscp_map",
-            (
-                end(nic.name, f"DSCP {numbers} is priority {priority}", nic.source.get("dscp_map")),
-                end(port.name, f"DSCP {numbers} is traffic class {traffic_class}", port.source.get("dscp_map")),
-            ),
-            f"map DSCP {numbers} to the same number at both ends",
-        )
+        numbers = ", ".join(map(str, dscps))
+        says, other = f"DSCP {numbers} is priority {priority}", f"DSCP {numbers} is traffic class {traffic_class}"
+        yield _mismatch("dscp_map", nic, says, port, other, f"map DSCP {numbers} to the same number at both ends")

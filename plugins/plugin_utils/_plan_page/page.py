@@ -17,12 +17,7 @@ from .rack_picture import devices_in, marks_of, rack_pictures
 
 
 def page_of(document: Mapping[str, Any], rack: Mapping[str, Any]) -> str:
-    """The page.
-
-    Args:
-        document: a plan document; ``findings`` in it (device, finding, remedy) are shown too.
-        rack: what :func:`rack.rack_of` returns.
-    """
+    """The page of a plan document and its ``findings``, with the racks that :func:`rack.rack_of` returns."""
     risky = [step for step in document["steps"] if step["risk"] != NO_RISK]
     not_ours = [{**thing, "what": f"{thing['kind']} {thing['name']}"} for thing in document.get("not_ours", ())]
     return render(

@@ -17,11 +17,7 @@ Drawn = dict[str, Any]
 
 
 def rack_of(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> Drawn:
-    """The racks of the declared pods.
-
-    Args:
-        declaration: the checked pods.yml.
-        placement: vPOD name to its IPU-Machines, as far as it is known.
+    """The racks of the declared pods, with vPODs where their ``placement`` is known.
 
     Returns:
         ``pods``, each with ``name``, ``machines`` (``unit`` counts from the lowest IPU-Machine, ``excluded`` ones are
@@ -42,11 +38,7 @@ def _pod(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Dra
     return {
         "name": pod.name,
         "machines": [
-            {
-                **_device(device, ports, tenants),
-                "unit": device.number,
-                "excluded": device.name in pod.excluded,
-            }
+            {**_device(device, ports, tenants), "unit": device.number, "excluded": device.name in pod.excluded}
             for device in devices
             if device.kind == IPU_MACHINE
         ],
@@ -54,7 +46,16 @@ def _pod(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> Dra
         "switch": {"name": switch.name, "ports": ports},
         "management_switch": next((device.name for device in devices if device.kind == MANAGEMENT_SWITCH), None),
         "controllers": _controllers(declaration, pod),
-        "vpods": [_vpod(vpod) for vpod in declaration.vpods.values() if vpod.name in here],
+        "vpods": [
+            {
+                "name": vpod.name,
+                "vlan": vpod.vlan,
+                "ipus": vpod.ipus,
+                "partitions": [each.name for each in vpod.partitions],
+            }
+            for vpod in declaration.vpods.values()
+            if vpod.name in here
+        ],
     }
 
 
@@ -93,12 +94,3 @@ def _port(place: Place, wanted: Mapping[str, Drawn], tenants: Mapping[str, Vpod]
 
 def _name_of(device: Device, tenants: Mapping[str, Vpod]) -> str | None:
     return tenants[device.name].name if device.name in tenants else None
-
-
-def _vpod(vpod: Vpod) -> Drawn:
-    return {
-        "name": vpod.name,
-        "vlan": vpod.vlan,
-        "ipus": vpod.ipus,
-        "partitions": [partition.name for partition in vpod.partitions],
-    }

@@ -23,12 +23,10 @@ Marks = dict[tuple[str, str], list[Step]]
 
 
 def rack_pictures(rack: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, str]:
-    """Pod name to the picture of its rack, an ``svg`` element.
+    """Pod name to the picture of its rack, an ``svg`` element, of what :func:`rack.rack_of` returns.
 
-    Args:
-        rack: what :func:`rack.rack_of` returns.
-        document: the plan document. What its steps would change is marked and leads to ``#step-NUMBER``, what could
-            not be looked at to ``#unseen``.
+    What the steps of the plan ``document`` would change is marked and leads to ``#step-NUMBER``, what could not be
+    looked at to ``#unseen``.
     """
     vpods = dict.fromkeys(vpod["name"] for pod in rack["pods"] for vpod in pod["vpods"])
     return {

@@ -1,6 +1,3 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""DHCP, time and syslog for a pod: the configurations that the role pod_services writes. Pure.
-
-``dnsmasq.py`` is for DHCP, ``chrony_and_rsyslog.py`` for what is added to the configurations of these two.
-"""
+"""DHCP, time and syslog for a pod: the configurations that the role pod_services writes. Pure."""

@@ -3,6 +3,6 @@
 """What people read of a plan and of a run. Pure.
 
 Begin with ``plan_document``: the plan with its numbered steps, their risk, and whose work they are about (``impact``).
-``table`` shows it in a terminal, ``markdown`` on a merge request. ``run_report`` and ``step_lines`` are the lines of a
-run. What all of them spell alike is in ``wording``.
+``table`` shows it in a terminal, ``markdown`` on a merge request. ``run_report`` has the lines of a run. What all of
+them spell alike is in ``wording``.
 """

@@ -24,11 +24,7 @@ Rack = Mapping[str, Any]
 
 
 def capacity_table_of(answer: Answer) -> list[str]:
-    """The lines, none of them longer than 100 columns.
-
-    Args:
-        answer: from :func:`capacity.capacity`.
-    """
+    """The lines of what :func:`capacity.capacity` answers, none of them longer than 100 columns."""
     return [
         *(line for name, cluster in answer["clusters"].items() for line in _cluster(name, cluster, answer["to_come"])),
         *(line for problem in answer["not_placed"] for line in wrapped(f"not placed: {problem}", "", "  ")),
@@ -93,11 +89,9 @@ def _fits(answer: Answer, cluster: str) -> Iterator[str]:
         yield from wrapped(f"{asked}: fits in {cluster} on {spans(machines)}", "", "  ")
         return
     yield from wrapped(f"{asked}: no, {cluster} has no free aligned block of that size", "", "  ")
-    ways: list[Answer] = answer["ways"][cluster]
-    for way in ways:
-        yield from wrapped(f"{way['sentence']}; {_way(way)}", "  ", "    ")
-    if not ways:
-        yield from wrapped("nothing that could be moved or removed would make room", "  ", "    ")
+    ways = [f"{way['sentence']}; {_way(way)}" for way in answer["ways"][cluster]]
+    for text in ways or ["nothing that could be moved or removed would make room"]:
+        yield from wrapped(text, "  ", "    ")
 
 
 def _way(way: Answer) -> str:

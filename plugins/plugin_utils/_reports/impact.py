@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .._desired.desired import tenants_of
 from .._placement.placement import Placement
 from .._pod.devices import TOR, Device, devices_of, ports_of
 from .._pod.hypervisors import guests_of
-from .._pod.model import Declaration, Partition, Vpod
+from .._pod.model import Declaration, Vpod
 
 Affected = dict[str, list[str]]
 
@@ -37,8 +37,7 @@ class Tenants:
             self._in_pod.setdefault(self._devices[name].pod, []).append(vpod)
         self._of_controller: dict[str, list[Vpod]] = {}
         for vpod in declaration.vpods.values():
-            controller = declaration.controllers[declaration.clusters[vpod.cluster].controller]
-            self._of_controller.setdefault(controller.host_name, []).append(vpod)
+            self._of_controller.setdefault(declaration.controller_of(vpod).host_name, []).append(vpod)
 
     def affected(self, device: str, layer: str, kind: str, name: str) -> Affected:
         """The vPODs and partitions that a step on ``kind`` ``name`` of ``device`` is about."""
@@ -63,43 +62,33 @@ class Tenants:
         return there
 
     def _by_entity(self, controller: str, kind: str, name: str) -> Affected:
-        vpods = self._of_controller.get(controller, [])
+        vpods = [vpod for vpod in self._of_controller.get(controller, []) if self._needs(vpod, kind, name)]
         if kind == "partition":
-            return _named_partition(
-                [vpod for vpod in vpods if any(each.name == name for each in vpod.partitions)], name
-            )
-        if kind == "agent":
-            vpods = [vpod for vpod in vpods if self._tenants.get(name) is vpod]
-        elif kind == "cluster":
-            # That of a dedicated controller is called as its vPOD.
-            vpods = [vpod for vpod in vpods if name in (vpod.cluster, vpod.name)]
-        elif kind == "allocation":
-            vpods = [vpod for vpod in vpods if vpod.name == name]
-        elif kind == "user":
-            vpods = [vpod for vpod in vpods if name in vpod.users]
-        elif kind == "service":
-            vpods = [vpod for vpod in vpods if name == _service_of(vpod)]
-        else:
-            vpods = []
+            return {"vpods": [vpod.name for vpod in vpods], "partitions": [name] if vpods else []}
         return _named(vpods)
 
-
-def _service_of(vpod: Vpod) -> str:
-    """Return the service of the controller on which a vPOD has its partitions."""
-    return f"vipu-server-{vpod.name}.service" if vpod.is_dedicated else "vipu-server.service"
+    def _needs(self, vpod: Vpod, kind: str, name: str) -> bool:
+        """Whether a vPOD of a controller is about this entity of it."""
+        if kind == "agent":
+            return self._tenants.get(name) is vpod
+        needed: dict[str, Sequence[str]] = {
+            "partition": [partition.name for partition in vpod.partitions],
+            # That of a dedicated controller is called as its vPOD.
+            "cluster": [vpod.cluster, vpod.name],
+            "allocation": [vpod.name],
+            "user": vpod.users,
+            "service": [f"vipu-server-{vpod.name}.service" if vpod.is_dedicated else "vipu-server.service"],
+        }
+        return name in needed.get(kind, ())
 
 
 def _named(vpods: Iterable[Vpod], server: str = "") -> Affected:
     """Each once, by name; with ``server`` only the partitions that it works for."""
     each = {vpod.name: vpod for vpod in vpods}
-    partitions = [part.name for vpod in each.values() for part in vpod.partitions if _serves(part, server)]
+    partitions = [
+        partition.name
+        for vpod in each.values()
+        for partition in vpod.partitions
+        if not server or not partition.poplar_servers or server in partition.poplar_servers
+    ]
     return {"vpods": list(each), "partitions": partitions}
-
-
-def _named_partition(vpods: Iterable[Vpod], partition: str) -> Affected:
-    names = [vpod.name for vpod in vpods]
-    return {"vpods": names, "partitions": [partition] if names else []}
-
-
-def _serves(partition: Partition, server: str) -> bool:
-    return not server or not partition.poplar_servers or server in partition.poplar_servers

@@ -17,6 +17,7 @@ from .._pod.model import Declaration
 from .impact import Tenants
 
 Document = dict[str, Any]
+Step = Mapping[str, Any]
 
 SCHEMA = 2
 STEP_KEYS = (
@@ -46,15 +47,11 @@ def plan_document(
         by: who, as alice@control1.
     """
     tenants = Tenants(declaration, placement)
-    numbered = [
-        {
-            "number": number,
-            **{key: step[key] for key in STEP_KEYS if key in step},
-            "affected": tenants.affected(step["device"], step["layer"], step["kind"], step["name"]),
-        }
-        for number, step in enumerate(_in_order(declaration, steps), 1)
-    ]
-    ordered = [{key: step[key] for key in STEP_KEYS} for step in numbered]
+    ordered = []
+    for number, step in enumerate(_in_order(declaration, steps), 1):
+        affected = tenants.affected(step["device"], step["layer"], step["kind"], step["name"])
+        whole = {**step, "number": number, "affected": affected}
+        ordered.append({key: whole[key] for key in STEP_KEYS})
     return {
         "schema": SCHEMA,
         "made": made,
@@ -103,3 +100,59 @@ def parse_plan(text: str, source: str) -> Document:
 
 def _is_step(step: Any) -> bool:
     return isinstance(step, dict) and step.keys() == set(STEP_KEYS)
+
+
+def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """One sentence for each difference that makes the plan of ``now`` another one than the one that was saved."""
+    unseen = [f"{each['device']} cannot be looked at: {each['message']}" for each in now["unseen"]]
+    before, after = _by_thing(saved["steps"]), _by_thing(now["steps"])
+    different = [text for key, step in before.items() for text in _differences(step, after.get(key))]
+    further = [
+        f"{_thing(step)}: {step['action']} is due now ({step['reason']}), which the plan does not hold"
+        for key, step in after.items()
+        if key not in before
+    ]
+    order = [] if different or further or list(before) == list(after) else ["the steps are due in another order"]
+    return [*unseen, *different, *further, *order]
+
+
+def _by_thing(steps: Sequence[Step]) -> dict[tuple[Any, ...], Step]:
+    """Each step by what it touches; a thing that is touched more than once has its steps counted."""
+    found: dict[tuple[Any, ...], Step] = {}
+    for step in steps:
+        thing = (step["device"], step["layer"], step["kind"], step["name"])
+        count = 0
+        while (*thing, count) in found:
+            count += 1
+        found[(*thing, count)] = step
+    return found
+
+
+def _differences(step: Step, now: Step | None) -> list[str]:
+    if now is None:
+        return [f"{_thing(step)}: {step['action']} is not due any more"]
+    if step["observed"] != now["observed"]:
+        return [f"{_thing(step)}: {_fields(step['observed'], now['observed'])}"]
+    if any(step[key] != now[key] for key in ("action", "from", "to", "reason", "risk")):
+        return [
+            f"{_thing(step)}: the plan says {_summary(step)}, and now it would be {_summary(now)}; pods.yml has changed"
+        ]
+    return []
+
+
+def _thing(step: Step) -> str:
+    return f"{step['device']}: {step['kind']} {step['name']}"
+
+
+def _summary(step: Step) -> str:
+    return f"{step['action']} to {step['to']} ({step['reason']})"
+
+
+def _fields(saved: Any, now: Any) -> str:
+    """Which fields are not what they were when the plan was made."""
+    if saved is None:
+        return "was not there, and is there now"
+    if now is None:
+        return "was there, and is gone"
+    names = [name for name in {**saved, **now} if saved.get(name) != now.get(name)]
+    return ", ".join(f"{name} was {saved.get(name)!r}, and is {now.get(name)!r}" for name in names)

@@ -23,13 +23,7 @@ _OF_LAYER = {"switch": "switch ports", "server": "servers", "vpod": "IPUoF"}
 
 
 def vpod_table(declaration: Declaration, steps: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """The vPODs as lines of a table for a person.
-
-    Args:
-        declaration: what is wanted.
-        steps: what is still to be done, each with ``layer``, ``action``, ``kind`` and ``affected``, as in a plan.
-        names: the vPODs.
-    """
+    """The vPODs of these ``names`` as lines of a table; ``steps`` of a plan are still to be done."""
     return aligned([("vPOD", *COLUMNS), *((name, *_states(declaration, steps, name)) for name in names)])
 
 

@@ -22,9 +22,7 @@ NodeBlocks = dict[int, list[list[str]]]
 def node_blocks(mapping: Mapping[str, Sequence[str]], machines: Sequence[str]) -> NodeBlocks:
     """The blocks of nodes, without numbers of nodes that have none.
 
-    Args:
-        mapping: the IPU-Machines of each node, of which all have as many.
-        machines: all of the cluster, ILD by ILD.
+    ``mapping`` gives as many IPU-Machines to each node; ``machines`` are all of the cluster, ILD by ILD.
 
     Raises:
         Refused: not even a node alone is one.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import HEADER, PLUGIN, SETTINGS, Paths
@@ -24,10 +24,8 @@ from .._pod.devices import devices_of
 from .._pod.model import Declaration
 from .._pod.wording import spans
 from .blocks import FEATURE, are_other, features_of, node_blocks, with_ours
-from .gres import counts_of, gres_conf, gres_of, lacks
-from .included import chained, has_licence, included_conf
+from .conf import chained, counts_of, gres_conf, gres_of, has_licence, included_conf, lacks, slurm_conf
 from .lua import lua_of
-from .new_cluster import slurm_conf
 from .settings import slurm_settings
 
 Plan = dict[str, Any]
@@ -66,12 +64,11 @@ def slurm_plan(declared: Any, choice: Mapping[str, Any], controllers: Mapping[st
     features = _features(settings) if settings["way"] == MAPPING else {}
     nodes = {name: str(devices[name].facts["management_address"]) for name in vpod.poplar_servers}
     site = Site.of(found)
-    refusals = [] if choice["cluster"] else _site_refusals(site, nodes, counts, features, paths)
-    if settings["way"] == MAPPING and not choice["cluster"]:
-        refusals += _feature_refusals(site, features, paths)
+    refusals = [*_cluster_refusals(site, choice["cluster"], paths)]
     if not choice["cluster"]:
-        refusals += _host_refusals(site, nodes, choice, paths)
-    refusals += _cluster_refusals(site, choice["cluster"], paths)
+        of_features = _feature_refusals(site, features, paths) if settings["way"] == MAPPING else []
+        of_site = _site_refusals(site, nodes, counts, features, paths)
+        refusals = [*of_site, *of_features, *_host_refusals(site, nodes, choice, paths), *refusals]
     conf: dict[str, str] = {}
     if choice["cluster"]:
         text = slurm_conf(choice["cluster"], choice["user"], controllers, nodes, counts, features, choice["directory"])
@@ -118,14 +115,13 @@ def _held_back(declaration: Declaration, mapping: Mapping[str, Sequence[str]]) -
     return {node: spans(machines) for node, machines in dead.items() if machines}
 
 
-def _cluster_refusals(site: Site, cluster: Mapping[str, Any], paths: Paths) -> list[str]:
+def _cluster_refusals(site: Site, cluster: Mapping[str, Any], paths: Paths) -> Iterator[str]:
     if cluster and site.slurm_conf == SITE:
-        return [f"{paths.slurm_conf} is there and not from this role; leave slurm_cluster out, to add to that cluster"]
+        yield f"{paths.slurm_conf} is there and not from this role; leave slurm_cluster out, to add to that cluster"
     if not cluster and site.slurm_conf == ROLE:
-        return [f"{paths.slurm_conf} is from this role; say in slurm_cluster what it is to be"]
+        yield f"{paths.slurm_conf} is from this role; say in slurm_cluster what it is to be"
     if not cluster and not site.slurm_conf:
-        return [f"{paths.slurm_conf} is not there; bring Slurm up, or declare a new cluster in slurm_cluster"]
-    return []
+        yield f"{paths.slurm_conf} is not there; bring Slurm up, or declare a new cluster in slurm_cluster"
 
 
 def _site_refusals(
@@ -134,54 +130,43 @@ def _site_refusals(
     counts: Mapping[str, Mapping[int, int]],
     features: Mapping[str, Sequence[str]],
     paths: Paths,
-) -> list[str]:
+) -> Iterator[str]:
     """Return conflicts with a site's own cluster, with the correct text."""
     if not site.slurm_conf:
-        return []
-    refusals = []
+        return
     for node in nodes:
         gres = f" Gres={gres_of(counts[node])}" if node in counts else ""
         feature = f" Feature={','.join(features[node])}" if node in features else ""
         if node not in site.nodes:
-            refusals.append(f"{paths.slurm_conf} has no node {node}; add one: NodeName={node}{gres}{feature}")
+            yield f"{paths.slurm_conf} has no node {node}; add one: NodeName={node}{gres}{feature}"
         elif lacks(site.nodes[node], counts.get(node, {})):
             right = f"has to say{gres}" if gres else "must have no Gres of vipu"
-            refusals.append(f"{paths.slurm_conf}: the line of NodeName={node} {right}; change it there")
+            yield f"{paths.slurm_conf}: the line of NodeName={node} {right}; change it there"
     if has_licence(site.values):
-        refusals.append(f"{paths.slurm_conf}: Licenses has ipu already, which is ours to count; give it another name")
+        yield f"{paths.slurm_conf}: Licenses has ipu already, which is ours to count; give it another name"
     if site.overridden:
         keys = ", ".join(site.overridden)
-        refusals.append(f"{paths.slurm_conf}: {keys} must stand before the line that includes {paths.included}")
+        yield f"{paths.slurm_conf}: {keys} must stand before the line that includes {paths.included}"
     for name in site.site_scripts:
         if site.scripts[name] == SITE:
-            refusals.append(f"{paths.script(name)} and {paths.site_script(name)} are both the site's; make them one")
-    return refusals
+            yield f"{paths.script(name)} and {paths.site_script(name)} are both the site's; make them one"
 
 
-def _host_refusals(site: Site, nodes: Mapping[str, str], choice: Mapping[str, Any], paths: Paths) -> list[str]:
+def _host_refusals(site: Site, nodes: Mapping[str, str], choice: Mapping[str, Any], paths: Paths) -> Iterator[str]:
     """Return the conflicts on nodes outside the vPOD, whose jobs start our programs, too."""
-    refusals = []
-    unknown = [node for node in site.nodes if node not in choice["hosts"]]
+    unknown = ", ".join(node for node in site.nodes if node not in choice["hosts"])
     if unknown:
-        named = ", ".join(unknown)
-        refusals.append(
-            f"{paths.slurm_conf} has {named}, whose jobs would start our programs, too; put them into the inventory "
-            "group slurm_clients"
-        )
+        remedy = "put them into the inventory group slurm_clients"
+        yield f"{paths.slurm_conf} has {unknown}, whose jobs would start our programs, too; {remedy}"
     if set(site.nodes) - set(nodes) and not choice["ipu_partitions"]:
-        refusals.append(
-            f"{paths.slurm_conf} has nodes that are no Poplar servers of the vPOD; name the Slurm partitions of those "
-            "that are in slurm_ipu_partitions"
-        )
-    return refusals
+        remedy = "name the Slurm partitions of those that are in slurm_ipu_partitions"
+        yield f"{paths.slurm_conf} has nodes that are no Poplar servers of the vPOD; {remedy}"
 
 
-def _feature_refusals(site: Site, features: Mapping[str, Sequence[str]], paths: Paths) -> list[str]:
+def _feature_refusals(site: Site, features: Mapping[str, Sequence[str]], paths: Paths) -> Iterator[str]:
     """Which lines of nodes, also of those without IPUs, say something else of the blocks than is so."""
-    refusals = []
     for node, listed in site.features.items():
         wanted = features.get(node, [])
         if are_other(listed, wanted):
             right = f"has to say Feature={with_ours(listed, wanted)}" if wanted else f"must have no Feature {FEATURE}…"
-            refusals.append(f"{paths.slurm_conf}: the line of NodeName={node} {right}; change it there")
-    return refusals
+            yield f"{paths.slurm_conf}: the line of NodeName={node} {right}; change it there"

@@ -56,9 +56,6 @@ def _imported(path: Path, text: str) -> list[Path]:
             folder = path.parents[node.level - 1]
             module = folder.joinpath(*(node.module or "").split("."))
             names = [module / name.name for name in node.names]
-            files += [file for file in (each.with_suffix(".py") for each in (module, *names)) if _is_there(file)]
+            candidates = [each.with_suffix(".py") for each in (module, *names)]
+            files += [file for file in candidates if (MODULE_UTILS / file).is_file()]
     return files
-
-
-def _is_there(path: Path) -> bool:
-    return (MODULE_UTILS / path).is_file()

@@ -51,8 +51,7 @@ def slurm_settings(declaration: Declaration, choice: Mapping[str, Any]) -> Setti
     if choice["cluster"] and not choice["cluster"].get("name"):
         raise Refused("slurm_cluster has no name; say what the new cluster is called")
     _check_vpod(vpod, way)
-    is_secure = declaration.controller_of(vpod).is_secure
-    devices = devices_of(declaration)
+    is_secure, devices = declaration.controller_of(vpod).is_secure, devices_of(declaration)
     point = user_end_point(declaration, vpod, devices)
     partitions = [_partition(vpod, partition) for partition in vpod.partitions]
     ipus = partitions[0]["ipus"] if way == RECONFIGURABLE else vpod.ipus
@@ -62,9 +61,7 @@ def slurm_settings(declaration: Declaration, choice: Mapping[str, Any]) -> Setti
         "ipus": ipus,
         "cluster": vpod.name if vpod.is_dedicated else vpod.cluster,
         "allocation": "" if way == MAPPING else vpod.name,
-        "api_host": point["api_host"],
-        "api_port": point["api_port"],
-        "admin_port": point["admin_port"],
+        **{key: point[key] for key in ("api_host", "api_port", "admin_port")},
         "secure": is_secure,
         "vipu_config": VIPU_CONFIG if is_secure else "",
         "node_vipu_config": NODE_VIPU_CONFIG if is_secure else "",
@@ -147,10 +144,8 @@ def _mapping(vpod: Vpod, chosen: Mapping[str, Sequence[str]]) -> dict[str, list[
     machines, servers = list(vpod.ipu_machines), list(vpod.poplar_servers)
     if not chosen:
         if len(machines) % len(servers):
-            shares = (
-                f"{len(machines)} IPU-Machines cannot be shared out to {len(servers)} Poplar servers in equal parts"
-            )
-            raise Refused(f"vpods.{vpod.name}: {shares}; say in slurm_mapping which server has which")
+            shares = f"{len(machines)} IPU-Machines cannot be shared out to {len(servers)} Poplar servers"
+            raise Refused(f"vpods.{vpod.name}: {shares} in equal parts; say in slurm_mapping which server has which")
         share = len(machines) // len(servers)
         return {name: machines[number * share : (number + 1) * share] for number, name in enumerate(servers)}
     mapping = {str(name): [str(machine) for machine in names] for name, names in chosen.items()}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.chrony_and_rsyslog import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import (
     chrony_configuration,
     rsyslog_configuration,
 )

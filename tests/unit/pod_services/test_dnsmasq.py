@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.dnsmasq import dnsmasq_configuration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import dnsmasq_configuration
 
 HOSTS = [
     {"name": "pod001-ipum1-bmc", "mac": "70:69:79:20:01:02", "address": "10.1.1.1"},

@@ -14,10 +14,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.impact import Tenants
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import (
+    moved,
     parse_plan,
     plan_document,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved
 from tests.support.reviewed_pod import declared
 
 DECLARATION = parse_declaration(declared())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.step_lines import line_of, lines_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import line_of
 
 Step = dict[str, Any]
 
@@ -59,9 +59,8 @@ def test_of_many_steps_of_one_kind_only_the_number_and_the_fields_are_told() -> 
     assert line_of("ctrl", agents) == "ctrl: 16 agents added"
 
 
-def test_each_device_has_a_line_in_the_order_of_the_steps() -> None:
+def test_the_steps_of_a_device_are_in_their_order() -> None:
     nic = step("interface", "rnic0", device="p-poplar1", mtu=(1500, 9000))
-    assert lines_of([nic, VLAN, {**nic, "name": "rnic1"}]) == [
-        "p-poplar1: rnic0 mtu 1500 -> 9000; rnic1 mtu 1500 -> 9000",
-        "p-tor: vlan 101 vpod-alice added",
-    ]
+    both = [nic, {**nic, "name": "rnic1"}]
+    assert line_of("p-poplar1", both) == "p-poplar1: rnic0 mtu 1500 -> 9000; rnic1 mtu 1500 -> 9000"
+    assert line_of("p-tor", [VLAN]) == "p-tor: vlan 101 vpod-alice added"
