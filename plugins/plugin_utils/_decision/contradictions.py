@@ -30,14 +30,7 @@ REPAIRED = {"switches": SWITCHES, "servers": SERVERS}
 def contradictions(
     declaration: Declaration, tenancy: Tenancy, looks: Mapping[str, Look], parts: Collection[str]
 ) -> list[str]:
-    """Why what is declared, or what was seen, cannot work, one sentence each.
-
-    Args:
-        declaration: the checked pods.yml.
-        tenancy: what every device should be.
-        looks: host to its look.
-        parts: what the run carries out; what that sets right is no contradiction.
-    """
+    """Why what is declared, or what was seen, cannot work, one sentence each; ``parts`` are what the run sets right."""
     only_read = unmanaged(declaration)
     variables = host_variables(declaration)
     servers = [
@@ -78,13 +71,9 @@ def problems_of(document: Any) -> list[Problem]:
 
 
 def declared_contradictions(declaration: Declaration, settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return contradictions between variables of roles and pods.yml, one sentence each.
+    """Return contradictions between pods.yml and ``settings``, role variables by Poplar server, one sentence each.
 
     That does not depend on where the vPODs lie, which only the controllers know.
-
-    Args:
-        declaration: the checked pods.yml.
-        settings: Poplar server to its role variables.
     """
     wanted = desired(declaration, place(undamaged(declaration), {}))
     variables = host_variables(declaration)

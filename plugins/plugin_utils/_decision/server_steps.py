@@ -42,14 +42,9 @@ Settings = Mapping[str, Any]
 def server_steps(options: Settings, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
     """Return the steps of a Poplar server.
 
-    Args:
-        options: what pods.yml makes of it: ``interfaces``, as options of rnic_network.
-        settings: the variables of the role poplar_server for it; ``rnic_interfaces`` takes the place of the options'.
-        look: what was read of it.
-        earlier: the steps that are carried out there before.
-
-    Raises:
-        Refused: it cannot or must not be changed so, or what has to be known of it could not be read.
+    ``options`` has ``interfaces``, as options of rnic_network; ``rnic_interfaces`` in the ``settings``, variables of
+    the role poplar_server, takes their place. ``earlier`` are the steps that are carried out there before. Refused if
+    it cannot or must not be changed so, or what has to be known of it could not be read.
     """
     resources = poplar_server_resources(settings)
     first = _resource_steps([each for each in resources if isinstance(each, (Packages, Unit))], look, earlier)

@@ -31,14 +31,9 @@ OPTIONS = {"type": "dict", "options": {**{name: ARGUMENT_SPEC[name] for name in 
 def switch_steps(options: Options, settings: Options, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
     """Return the steps of a switch.
 
-    Args:
-        options: what pods.yml makes of it: ``vlans``, ``ports``, and perhaps ``qos`` and ``canary``.
-        settings: the variables of the role tor_switch for it.
-        look: what was read of it.
-        earlier: the steps that are carried out there before.
-
-    Raises:
-        Refused: it cannot be made so, somebody else is changing it, or what has to be known of it could not be read.
+    ``options`` has ``vlans``, ``ports``, and perhaps ``qos`` and ``canary``; ``settings`` are the variables of the role
+    tor_switch, ``earlier`` the steps that are carried out there before. Refused if it cannot be made so, somebody else
+    is changing it, or what has to be known of it could not be read.
     """
     wanted = typed(OPTIONS, _options(options, settings), "tor_switch")
     declared = declare(
@@ -66,14 +61,9 @@ def _options(options: Options, settings: Options) -> dict[str, Any]:
 
 
 def cabling_of(look: Look, cables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Which device is on which port: ``cabling`` and ``table`` as tor_info returns them.
+    """Which device is on which port: ``cabling`` and ``table`` as tor_info returns them for its option ``cables``.
 
-    Args:
-        look: what was read of the switch.
-        cables: as its option ``cables``.
-
-    Raises:
-        Refused: what the switch sees could not be read.
+    Refused if what the switch sees could not be read.
     """
     seen = observed_from(_read(look, "info"))
     return cabling(declare_cables(cables), seen, _running_config(look).ports)

@@ -33,17 +33,11 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class View:
-    """A view: lines, files and an exit code.
+    """A view: lines, files and an exit code."""
 
-    Args:
-        lines: for the terminal.
-        files: name to content.
-        exit_code: what the run ends with, unless it fails.
-    """
-
-    lines: Sequence[str]
-    files: Mapping[str, str] = field(default_factory=dict)
-    exit_code: int = 0
+    lines: Sequence[str]  # for the terminal
+    files: Mapping[str, str] = field(default_factory=dict)  # name to content
+    exit_code: int = 0  # what the run ends with, unless it fails
 
 
 def plan_view(document: Document, declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> View:
@@ -57,11 +51,7 @@ def plan_view(document: Document, declaration: Declaration, placement: Mapping[s
 
 
 def drift_view(document: Document, compared: Mapping[str, Any], rules: Any, today: str) -> View:
-    """Return the view of drift.
-
-    Raises:
-        Refused: a rule of ``drift_ignore`` is none.
-    """
+    """Return the view of drift; refused if a rule of ``drift_ignore`` is none."""
     report = drift_report(document, compared, parse_rules(rules), today)
     files = {"drift.json": _json(report), "drift.md": drift_markdown(report), "junit.xml": junit_of(report)}
     return View(drift_table(report), files, report["exit_code"])
@@ -76,11 +66,7 @@ def vpods_view(document: Document, declaration: Declaration, only: Sequence[str]
 def capacity_view(
     declaration: Declaration, allocations: Mapping[str, Mapping[str, Sequence[str]]], ipus: int, cluster: str
 ) -> View:
-    """Return the view of free capacity, and whether so many IPUs fit.
-
-    Raises:
-        DeclarationError: that cluster is not declared, or nobody could have so many.
-    """
+    """Return the view of free capacity, and whether so many IPUs fit; raises as :func:`capacity`."""
     return View(capacity_table_of(capacity(declaration, allocations, ipus, cluster)))
 
 
@@ -89,11 +75,7 @@ def summary_view(
 ) -> View:
     """Return the summary of controllers and switches, and of the verification.
 
-    Args:
-        declaration: the checked pods.yml.
-        looks: host to its look.
-        wanted: what every device should be.
-        verified: the Poplar servers that have shown that they reach their IPU-Machines.
+    The Poplar servers that are ``verified`` have shown that they reach their IPU-Machines.
     """
     lines: list[str] = []
     for controller in declaration.controllers.values():
@@ -135,8 +117,7 @@ def _controller_lines(there: Mapping[str, Any]) -> list[str]:
 def allocations_of(declaration: Declaration, looks: Mapping[str, Look]) -> dict[str, dict[str, Sequence[str]]]:
     """Host of a controller to vPOD to its IPU-Machines; those that are not managed and do not say are missing.
 
-    Raises:
-        Refused: a managed controller does not say.
+    Refused if a managed controller does not say.
     """
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     found: dict[str, dict[str, Sequence[str]]] = {}
@@ -154,11 +135,7 @@ def allocations_of(declaration: Declaration, looks: Mapping[str, Look]) -> dict[
 
 
 def cabling_view(declaration: Declaration, looks: Mapping[str, Look]) -> View:
-    """Which device is on which port of the ToR switches.
-
-    Raises:
-        Refused: a device is on the port of another, or a switch did not say.
-    """
+    """Which device is on which port of the ToR switches; refused if a switch did not say."""
     lines: list[str] = []
     wrong: list[str] = []
     # Cables do not depend on where the vPODs lie.

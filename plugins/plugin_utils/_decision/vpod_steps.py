@@ -33,18 +33,12 @@ def vpod_steps(
 ) -> list[Step]:
     """The steps of the role.
 
-    Args:
-        options: what the server should be, of the desired state or of the teardown.
-        settings: the role's variables for the server.
-        look: of the server.
-        controller_look: of the host of the vPOD's controller; only needed for credentials and IPUoF files.
-        earlier: what the role does on the server while vPODs go down.
-        new_key: whether the plan makes the server's V-IPU user, who then has another access key.
-        controller_earlier: what earlier stages do on the controller's host.
+    ``options`` are those of the desired state or of the teardown, ``earlier`` what the role does on the server while
+    vPODs go down, ``controller_earlier`` what earlier stages do on the controller's host. Its look is only needed for
+    credentials and IPUoF files. ``new_key``: the plan makes the server's V-IPU user, who then has another access key.
 
-    Raises:
-        Refused: the controller has no credentials for the server and does not get them, something stands in the way, or
-            what has to be known was not read.
+    Refused if the controller has no credentials for the server and does not get them, something stands in the way, or
+    what has to be known was not read.
     """
     own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
     seen = _without(_read(look, "things"), [step.name for step in earlier if step.action == REMOVE])

@@ -36,13 +36,9 @@ Fields = Mapping[str, Any]
 
 
 def parse_declaration(document: Any) -> Declaration:
-    """Check a pods.yml document and give it its defaults.
+    """Check a pods.yml document, as parsed YAML, and give it its defaults.
 
-    Args:
-        document: the parsed YAML. The key ``sim`` belongs to the simulated pod and is not looked at.
-
-    Raises:
-        DeclarationError: with every problem that was found, each with its key path.
+    Raises :class:`DeclarationError` with every problem that was found, each with its key path.
     """
     require_netaddr()
     if isinstance(document, Mapping):

@@ -122,12 +122,7 @@ def _may_meet(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> b
 
 
 def tenancy_findings(declaration: Declaration, servers: Collection[str]) -> Iterator[Finding]:
-    """Return the problems in the assignment of Poplar servers.
-
-    Args:
-        declaration: what pods.yml says.
-        servers: the names of all Poplar servers.
-    """
+    """Return the problems in the assignment of Poplar servers; ``servers`` are the names of all of them."""
     guests = guests_of(declaration)
     owners: dict[str, str] = {}
     for vpod in declaration.vpods.values():

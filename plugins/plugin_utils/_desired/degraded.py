@@ -16,10 +16,6 @@ def stranded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 
     Such a vPOD is left as it is: which of its partitions still work, nobody knows. It leaves when it may be interrupted
     and finds another block, see :func:`placement.place`.
-
-    Args:
-        declaration: the checked pods.yml.
-        placement: from :func:`placement.place`.
     """
     excluded = {name for pod in declaration.pods.values() for name in pod.excluded}
     found = {vpod: [name for name in machines if name in excluded] for vpod, machines in placement.items()}
@@ -29,9 +25,7 @@ def stranded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 def unmade_clusters(declaration: Declaration, agents: Mapping[str, Collection[str]]) -> list[str]:
     """Why a cluster cannot be made yet, one sentence each: an agent that does not answer cannot be registered.
 
-    Args:
-        declaration: the checked pods.yml.
-        agents: host of a controller to the names of its agents; those that are not to be judged are missing.
+    ``agents`` maps controllers' hosts to the names of their agents, without those that are not to be judged.
     """
     return [
         f"pods.{pod}.excluded: {name} is no agent of the controller on {host} yet, and clusters.{cluster.name} cannot "

@@ -22,18 +22,13 @@ Options = dict[str, Any]
 
 
 def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the desired state of every device.
+    """Return the desired state of every device, with the vPODs where a placement has them.
 
-    Args:
-        declaration: the checked pods.yml.
-        placement: vPOD name to its IPU-Machines, from :func:`placement.place`.
-
-    Returns:
-        ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to
-        module options. Those of a ToR switch also say what :mod:`switches` and its role need to check it.
-        ``dedicated_controllers`` maps the controllers' hosts to a list of such options, one for each vPOD that has a
-        controller of its own there, and ``removed_controllers`` to the names of those that shall have none any more.
-        ``degraded`` is a list of sentences on what IPU-Machines that are excluded leave undone.
+    ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers`` map host names to module
+    options; those of a ToR switch also say what :mod:`switches` and its role need to check it. Of the controllers'
+    hosts, ``dedicated_controllers`` has a list of such options, one for each vPOD that has a controller of its own
+    there, and ``removed_controllers`` the names of those that shall have none any more. ``degraded`` is a list of
+    sentences on what IPU-Machines that are excluded leave undone.
     """
     devices = devices_of(declaration)
     tenants = tenants_of(declaration, placement)

@@ -46,10 +46,7 @@ def owner_of(vpod: Vpod | None) -> str:
 def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, Vpod]) -> Options:
     """Return a ToR switch as options of tor_switch, and ``cables`` for tor_info.
 
-    Args:
-        declaration: the checked pods.yml.
-        switch: the ToR switch.
-        tenants: device name to its vPOD; what is missing belongs to its pod.
+    ``tenants`` maps devices to their vPODs; what is missing belongs to its pod.
     """
     pod = declaration.pods[switch.pod]
     guests = guests_of(declaration) if pod.hypervisors else {}

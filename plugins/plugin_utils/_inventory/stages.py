@@ -25,17 +25,11 @@ VERIFICATION = "verification"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage.
+    """One stage."""
 
-    Args:
-        name: its name; the devices with a step in it are in the inventory group of :func:`group_of`.
-        layer: the layer of its steps in a plan.
-        part: the part of a run that it belongs to, one of :data:`PARTS`.
-    """
-
-    name: str
-    layer: str
-    part: str
+    name: str  # its name; the devices with a step in it are in the inventory group of :func:`group_of`
+    layer: str  # the layer of its steps in a plan
+    part: str  # the part of a run that it belongs to, one of :data:`PARTS`
 
 
 DOWN = (

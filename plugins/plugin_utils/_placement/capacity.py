@@ -30,13 +30,10 @@ WAYS, LOOKED_AT = 3, 32
 
 
 def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, cluster: str = "") -> Answer:
-    """Return the free capacity. Declared vPODs without an allocation count, and so do those for jobs.
+    """Return the free capacity of one cluster or of all, and where so many ``ipus`` fit (0: nobody asks).
 
-    Args:
-        declaration: the checked pods.yml.
-        allocations: what the controllers say now.
-        ipus: a number of IPUs to look for room for; 0 for none.
-        cluster: look at this one only; empty for all.
+    Declared vPODs without an allocation count, and so do those for jobs. Refused if there is no such size or cluster,
+    or a controller was not read.
 
     Returns:
         ``clusters``: name to ``ipus``, ``free_ipus``, ``largest_block_ipus``, ``free_blocks`` (lists of IPU-Machines,
@@ -47,9 +44,6 @@ def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, 
         ``asked``: the number of IPUs. ``fits``: cluster to the IPU-Machines where so many would lie, None for nowhere.
         ``ways``: cluster to how to make room there, the least disruptive first: ``block``, ``in_the_way`` (names),
         ``sentence`` (a sentence on them) and ``moves``, by name where each could move; empty where one has to go.
-
-    Raises:
-        DeclarationError: there is no such size or cluster, or a controller was not read.
     """
     names = [cluster] if cluster else list(declaration.clusters)
     _refuse(declaration, allocations, ipus, names)

@@ -48,13 +48,9 @@ class Holder:
 
 
 class ClusterSpace:
-    """The places of one cluster by the names of their IPU-Machines.
+    """The places of one cluster by the names of their IPU-Machines, which it is given in ILD-major order.
 
-    Args:
-        name: of the cluster.
-        pods: its pods in ILD order.
-        machines: its IPU-Machines in ILD-major order.
-        holders: IPU-Machine to who has it; those of other clusters do no harm.
+    ``holders`` map IPU-Machines to who has them; those of other clusters do no harm.
     """
 
     def __init__(self, name: str, pods: Sequence[str], machines: Sequence[str], holders: Mapping[str, Holder]) -> None:

@@ -38,10 +38,7 @@ class Obstacle:
 def obstacles(space: ClusterSpace, size: int, pods: Collection[str] = ()) -> list[Obstacle]:
     """All blocks of a size that are not free, the least disruption first, then the lowest.
 
-    Args:
-        space: the cluster.
-        size: in IPU-Machines.
-        pods: only blocks that have a part in each of these.
+    With ``pods`` only blocks that have a part in each of these.
     """
     found = []
     for block in space.blocks(size):

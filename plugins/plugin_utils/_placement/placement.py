@@ -22,13 +22,13 @@ Placement = dict[str, list[str]]
 
 
 def place(declaration: Declaration, allocations: Allocations, allowed: Collection[str] = ()) -> Placement:
-    """The IPU-Machines that each declared vPOD is to have.
+    """The IPU-Machines that each declared vPOD is to have, by what the controllers' allocations say now.
 
     A vPOD stays where its allocation is, unless its controller is managed and what is declared of it asks for another
     block: other pins, another size, or another cluster. It grows into a block around the old one if that is free, and
-    shrinks inside the old one. One that only has an IPU-Machine that is excluded leaves it if it is told to and another
-    block is free; else it stays too, see :mod:`degraded`. All others get the free block that leaves the largest ones
-    free.
+    shrinks inside the old one. One that only has an IPU-Machine that is excluded leaves it if it is told to
+    (``allowed``) and another block is free; else it stays too, see :mod:`degraded`. All others get the free block that
+    leaves the largest ones free. Allocations that are not declared here are somebody else's and are kept clear of.
 
     What is to go, or to move, makes room for others only where they would find none otherwise.
 
@@ -36,14 +36,7 @@ def place(declaration: Declaration, allocations: Allocations, allowed: Collectio
     except where there are several gaps of whole pods: then larger ones are placed first, into the smallest gap that
     fits, which is not always the best for vPODs of several pods each.
 
-    Args:
-        declaration: what is wanted.
-        allocations: what the controllers say now. Allocations that are not declared here are somebody else's and are
-            kept clear of.
-        allowed: the vPODs that may be interrupted.
-
-    Raises:
-        DeclarationError: a vPOD finds no free block, or is pinned to what somebody else has.
+    Raises :class:`DeclarationError` if a vPOD finds no free block, or is pinned to what somebody else has.
     """
     try:
         return _placement(declaration, allocations, allowed, makes_room=False)
@@ -54,9 +47,7 @@ def place(declaration: Declaration, allocations: Allocations, allowed: Collectio
 def unknown_places(declaration: Declaration, allocations: Allocations) -> list[str]:
     """Why it cannot be known where a vPOD lies, one sentence each; placing it anew would move it.
 
-    Args:
-        declaration: what is wanted.
-        allocations: as in :func:`place`; controllers that could not be read are missing.
+    Of ``allocations``, controllers that could not be read are missing.
     """
     return [
         problem

@@ -29,12 +29,9 @@ def pods_of_servers(declaration: Declaration) -> dict[str, str]:
 
 
 def racks_needed(cluster: Cluster, vpod: Vpod, pods: Mapping[str, str]) -> list[str]:
-    """The pods in each of which a vPOD needs IPU-Machines; empty where it may lie anywhere.
+    """The pods in each of which a vPOD of a cluster needs IPU-Machines; empty where it may lie anywhere.
 
-    Args:
-        cluster: that of the vPOD.
-        vpod: the vPOD.
-        pods: from :func:`pods_of_servers`.
+    ``pods`` are those of all servers, from :func:`pods_of_servers`.
     """
     if cluster.spine:
         return []

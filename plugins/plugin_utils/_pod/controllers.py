@@ -22,14 +22,9 @@ CONTROL_NODE = "localhost"
 
 
 def controller_ports(vlan: int | None, declared: Mapping[str, int]) -> ControllerPorts | None:
-    """The ports of a dedicated controller: as said, the others by the vPOD's VLAN, which no other vPOD has.
+    """The ports of a dedicated controller: as ``declared``, the others by the vPOD's VLAN, which no other vPOD has.
 
-    Args:
-        vlan: the vPOD's VLAN.
-        declared: ``user``, ``admin`` and ``metrics``, as far as they are declared.
-
-    Returns:
-        The ports; None where some are neither declared nor follow from a VLAN.
+    None where some are neither declared nor follow from a VLAN.
     """
     first = None if vlan is None else FIRST_PORT + PORTS_OF_ONE * vlan
     derived = {} if first is None else {"user": first, "admin": first + 1, "metrics": first + 2}

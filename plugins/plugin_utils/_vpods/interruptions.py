@@ -31,22 +31,14 @@ SOME_SERVERS = "its Poplar servers"
 
 @dataclass(frozen=True)
 class Interruption:
-    """The impact of a run on running work.
+    """The impact of a run on running work."""
 
-    Args:
-        vpod: whose.
-        why: what is done, each a sentence without its end.
-        servers: the Poplar servers on which work would end.
-        partitions: those that would die and may be in use; None where nobody can tell.
-        users: those who get other access keys.
-        jobs: the allocations of Slurm's jobs on IPU-Machines that leave the vPOD. Only Slurm may remove them.
-    """
-
-    vpod: str
-    why: tuple[str, ...]
-    servers: tuple[str, ...] = ()
-    partitions: tuple[str, ...] | None = ()
-    users: tuple[str, ...] = ()
+    vpod: str  # whose
+    why: tuple[str, ...]  # what is done, each a sentence without its end
+    servers: tuple[str, ...] = ()  # the Poplar servers on which work would end
+    partitions: tuple[str, ...] | None = ()  # those that would die and may be in use; None where nobody can tell
+    users: tuple[str, ...] = ()  # those who get other access keys
+    # The allocations of Slurm's jobs on IPU-Machines that leave the vPOD. Only Slurm may remove them.
     jobs: tuple[str, ...] = ()
 
 
@@ -59,12 +51,7 @@ def interruptions(
 ) -> list[Interruption]:
     """Everything that somebody may feel, one for each vPOD.
 
-    Args:
-        declaration: what is wanted.
-        changes: what becomes of the vPODs.
-        wanted: the desired state.
-        held: what the controllers hold.
-        seen: switch to what tor_info has returned, those that were not read are missing.
+    ``seen`` maps switches to what tor_info has returned; those that were not read are missing.
     """
     found: dict[str, Interruption] = {}
     for one in (
@@ -111,10 +98,8 @@ def refusals(
 ) -> list[str]:
     """Why the run does not go on, one sentence for each vPOD whose work would end and may not, or is a job's to end.
 
-    Args:
-        impact: what somebody may feel.
-        uses: Poplar server to what runs on it, in words; None, or missing, where nobody can tell.
-        allowed: the vPODs that may be interrupted.
+    ``uses`` maps Poplar servers to what runs there, in words; None, or missing, where nobody can tell. The vPODs of
+    ``allowed`` may be interrupted.
     """
     asked = [
         f"{'; '.join(one.why)}; that would end what runs there: {', '.join(work)}; end it first, or say with -e "

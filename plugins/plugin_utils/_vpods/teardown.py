@@ -36,18 +36,10 @@ def teardown(
 ) -> Desired:
     """Return the desired state of the affected devices after the teardown.
 
-    Args:
-        declaration: what is wanted.
-        changes: what becomes of the vPODs that the run is about.
-        placement: where all of them are to lie.
-        wanted: the desired state in the end.
-        held: what the controllers hold now; those that were not read are missing.
-        seen: switch to what tor_info has returned; likewise.
-
-    Returns:
-        ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
-        ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
-        ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are.
+    Those are ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
+    ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
+    ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are. Of
+    ``held`` and ``seen``, what was not read is missing.
     """
     down = [change for change in changes.values() if change.goes_down]
     gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
