@@ -28,7 +28,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members im
     verifying,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.managed import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import parse_plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.saved_plan import moved

@@ -244,7 +244,6 @@ def _removed(service: Service, look: Look) -> list[Step]:
 
 
 def _seen_resources(look: Look) -> Mapping[str, Any]:
-    """Return the resources of the host besides its controllers' entities."""
     found = part(look, "things")
     if found is None:
         raise Refused(f"what is on {look['host']} could not be read: {missing(look, 'things')}")

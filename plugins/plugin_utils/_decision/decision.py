@@ -108,13 +108,11 @@ def left_servers(declaration: Declaration, looks: Looks, only: Sequence[str]) ->
 
 
 def _held(looks: Looks, only_read: Collection[str]) -> dict[str, Any]:
-    """Host to what the V-IPU controllers there hold, of those that say it."""
     found = {host: held(look, host not in only_read) for host, look in looks.items()}
     return {host: there for host, there in found.items() if there is not None}
 
 
 def _permission(declaration: Declaration, request: Request) -> Callable[[str, Stage], bool]:
-    """Whether a run may carry out a stage on a device."""
     only_read = unmanaged(declaration)
     hosts = set(request.hosts)
 

@@ -55,7 +55,6 @@ def _state(options: Mapping[str, Any], look: Look | None) -> list[str]:
 
 
 def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mapping[str, Any]:
-    """The switch's options, with ARP probes only from servers whose RNIC is up."""
     arp_probes = {
         name: arp_probe
         for name, arp_probe in switch.get("arp_probes", {}).items()

@@ -83,13 +83,11 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
 
 
 def _tenants_of(controller: Options) -> Options:
-    """Return the desired controller without the entities of other stages."""
     others = ("agents", "clusters", "allocations")
     return {name: value for name, value in controller.items() if name not in others}
 
 
 def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
-    """Return the entities of these kinds, for controllers that have any."""
     return {
         host: {"admin_port": entities["admin_port"], **{kind: entities[kind] for kind in kinds}}
         for host, entities in controllers.items()

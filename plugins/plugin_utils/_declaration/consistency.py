@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping
 from .._desired.containers import container_findings
 from .._inventory.hosts import FIXED_GROUPS
 from .._placement.racks import rack_findings
-from .._pod.controllers import dedicated_findings
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod
 from .._pod.managed import pods_of_controller
 from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
 from .._pod.wording import some, unknown
 from .server_consistency import server_findings, tenancy_findings
 from .switch_consistency import switch_findings
-from .vpod_consistency import absent_findings, block_findings, jobs_findings, vpod_findings
+from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings
 
 Finding = tuple[str, str]
 

@@ -16,18 +16,19 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
 )
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import ALLOCATION_SIZES, PARTITION_SIZES
 
-from .._pod.controllers import FIRST_PORT, PORTS_OF_ONE
 from .._pod.model import (
     ABSENT,
     DEDICATED,
     ENVIRONMENT,
     FILES,
+    FIRST_PORT,
     INSECURE,
     JOBS,
     LAYERS,
     MACVLAN,
     OWN,
     POD_MODELS,
+    PORTS_OF_ONE,
     PRESENT,
     SECURE,
     SHARED,

@@ -17,7 +17,6 @@ from .._pod.switches import REFERENCE, is_range
 
 
 def _port(value: Any) -> Any:
-    """A port in any spelling of EOS."""
     try:
         return value if isinstance(value, str) and re.fullmatch(ANY_PORT, value) and port_name(value) else None
     except ValueError:

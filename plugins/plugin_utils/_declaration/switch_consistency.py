@@ -78,7 +78,6 @@ def _vlans(path: str, vlans: Mapping[str, Vlan]) -> Iterator[Finding]:
 
 
 def _ports(path: str, ports: Sequence[SwitchPort], vlans: Mapping[str, Vlan], vlans_path: str) -> Iterator[Finding]:
-    """Return the problems of ports that are declared by name."""
     spelled: dict[str, str] = {}
     for port in ports:
         here, name = f"{path}.{port.name}", port.port

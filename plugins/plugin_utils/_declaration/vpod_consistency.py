@@ -10,8 +10,18 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_findings
 
 from .._pod.devices import ipu_machines_of
-from .._pod.jobs import NAMED, is_of_a_job
-from .._pod.model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .._pod.managed import manages_controller
+from .._pod.model import (
+    METRICS_PORT,
+    OF_A_JOB,
+    Cluster,
+    Controller,
+    Declaration,
+    Partition,
+    Pod,
+    Vpod,
+    is_of_a_job,
+)
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
 from .switch_consistency import tenant_vlan_findings
@@ -197,7 +207,10 @@ def _names_of_jobs(vpod: Vpod) -> Iterator[Finding]:
     ]
     for where, kind, name in names:
         if is_of_a_job(kind, name):
-            yield where, f"{name!r} is {NAMED}, and jobs have allocations on this controller; choose another name"
+            yield (
+                where,
+                f"{name!r} is {OF_A_JOB}, and jobs have allocations on this controller; choose another name",
+            )
 
 
 def _controller_of(declaration: Declaration, vpod: Vpod) -> str:
@@ -226,6 +239,47 @@ def absent_findings(declaration: Declaration, servers: Collection[str]) -> Itera
 
 
 def _pods_of(declaration: Declaration, vpod: Vpod) -> list[Pod]:
-    """The pods in which the vPOD's IPU-Machines stand."""
     cluster = declaration.clusters.get(vpod.cluster)
     return [declaration.pods[name] for name in (cluster.pods if cluster else ()) if name in declaration.pods]
+
+
+def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:
+    """Return the problems of one host's controllers: several of clusters, or a shared port."""
+    hosts: dict[str, str] = {}
+    ports: dict[tuple[str, int], str] = {}
+    for name, controller in declaration.controllers.items():
+        path = f"controllers.{name}"
+        if controller.host_name in hosts:
+            yield (
+                f"{path}.host",
+                f"{controller.host_name} already runs {hosts[controller.host_name]}; put this one on another host",
+            )
+        hosts.setdefault(controller.host_name, path)
+        ports[controller.host_name, controller.user_port] = f"{path}.user_port"
+        ports[controller.host_name, controller.admin_port] = f"{path}.admin_port"
+        ports.setdefault((controller.host_name, METRICS_PORT), f"the metrics of {path}")
+    for vpod in declaration.vpods.values():
+        if vpod.is_dedicated:
+            yield from _controller_ports(declaration, vpod, ports)
+
+
+def _controller_ports(declaration: Declaration, vpod: Vpod, ports: dict[tuple[str, int], str]) -> Iterator[Finding]:
+    path = f"vpods.{vpod.name}.controller_ports"
+    if vpod.ports is None:
+        yield path, f"a dedicated controller needs ports of its own; declare vpods.{vpod.name}.vlan, or all three here"
+        return
+    cluster = declaration.clusters.get(vpod.cluster)
+    controller = declaration.controllers.get(cluster.controller) if cluster else None
+    if controller is None:
+        return
+    if not manages_controller(declaration, controller):
+        yield (
+            f"vpods.{vpod.name}.controller",
+            f"the controller on {controller.host_name} is not managed, and so none is made beside it; say shared, or "
+            "add controller to `managed` of its pods",
+        )
+    for key in ("user", "admin", "metrics"):
+        here, port = f"{path}.{key}", getattr(vpod.ports, key)
+        there = ports.setdefault((controller.host_name, port), here)
+        if there != here:
+            yield here, f"{port} on {controller.host_name} is also {there}; declare another"

@@ -57,7 +57,6 @@ def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 
 
 def _left_by(vpod: Vpod, machines: Sequence[str]) -> str:
-    """Return the sentence on a vPOD with these excluded machines."""
     if vpod.is_for_jobs:
         return f"vPOD {vpod.name} has {spans(machines)}, which no job may have"
     return (

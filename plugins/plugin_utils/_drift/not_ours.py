@@ -10,7 +10,6 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import PORT_DEFAULTS
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name
 
-from .._pod.jobs import NAMED, is_of_a_job
 from .._pod.switches import EXTERNAL
 
 Listed = dict[str, str]
@@ -24,6 +23,7 @@ KINDS = {
     "users": "user",
     "partitions": "partition",
 }
+from .._pod.model import OF_A_JOB, is_of_a_job
 
 
 def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mapping[str, Any]]) -> list[Listed]:
@@ -40,7 +40,7 @@ def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mappi
 
 def _owner_of_entity(kind: str, name: str, fields: Mapping[str, Any]) -> str:
     if is_of_a_job(kind, name):
-        return NAMED
+        return OF_A_JOB
     if kind == "partition":
         return f"a tenant of allocation {fields.get('allocation') or '(none)'}, pods.yml does not declare it"
     if kind == "user" and fields.get("admin"):

@@ -131,7 +131,6 @@ def group_name(name: str) -> str:
 
 
 def _controller_variables(declaration: Declaration, controller: Controller) -> dict[str, Any]:
-    """Return the host variables of a V-IPU controller's host."""
     devices = devices_of(declaration)
     partitions = [
         partition.name

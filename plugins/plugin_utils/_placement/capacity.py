@@ -18,8 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import (
 from .._pod.model import Declaration
 from .._pod.schema import DeclarationError
 from .._pod.wording import unknown
-from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
-from .obstacles import Obstacle, obstacles
+from .cluster_space import Allocations, ClusterSpace, Holder, Obstacle, obstacles, spaces_of
 from .placement import Placement, place
 from .racks import pods_of_servers, racks_needed
 
@@ -134,12 +133,10 @@ def _ways(declaration: Declaration, space: ClusterSpace, ipus: int) -> list[Answ
 
 
 def _removable(space: ClusterSpace, ipus: int) -> Iterator[Obstacle]:
-    """Return the removable obstacles: all but excluded IPU-Machines."""
     return (each for each in obstacles(space, ipus // IPUS_PER_MACHINE) if not any(h.is_excluded for h in each.holders))
 
 
 def _racks(declaration: Declaration, space: ClusterSpace) -> dict[str, list[str]]:
-    """The pods in which vPODs of a cluster have to stay, by name."""
     pods = pods_of_servers(declaration)
     vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster == space.name]
     return {vpod.name: racks_needed(declaration.clusters[space.name], vpod, pods) for vpod in vpods}

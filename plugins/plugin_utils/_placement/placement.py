@@ -13,8 +13,7 @@ from .._pod.managed import manages_controller
 from .._pod.model import Controller, Declaration, Vpod
 from .._pod.schema import DeclarationError, Problem
 from .._pod.wording import spans
-from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
-from .obstacles import in_the_way
+from .cluster_space import Allocations, ClusterSpace, Holder, in_the_way, spaces_of
 from .racks import misplaced, pods_of_servers, racks_needed
 
 # vPOD name to its IPU-Machines.
@@ -206,7 +205,6 @@ def _in_the_way_of_pins(space: ClusterSpace, wish: _Wish) -> dict[str, Holder]:
 def _problems(
     declaration: Declaration, space: ClusterSpace, wish: _Wish, machines: Sequence[str] | None
 ) -> Iterator[Problem]:
-    """Return the problem of a vPOD's place, or why it has none."""
     path = _where(wish.vpod)
     if machines is not None:
         is_known = len(space.here(machines)) == len(machines)

@@ -238,7 +238,6 @@ class Record(Kind):
         self.kinds = {key.name: key.kind for key in keys}
 
     def _check(self, value: Any, path: str, problems: Problems) -> Any:
-        """The mapping, without the keys that are not given."""
         if not isinstance(value, Mapping):
             return problems.add(path or "pods.yml", f"{value!r} is not a mapping; write key: value")
         prefix = f"{path}." if path else ""

@@ -16,8 +16,7 @@ from .._desired.tenant_vlans import vlan_name
 from .._link_checks.ends import declared_port, gathered_port
 from .._placement.placement import Placement
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
-from .._pod.jobs import is_of_a_job
-from .._pod.model import Declaration, Vpod
+from .._pod.model import Declaration, Vpod, is_of_a_job
 from .changes import VpodChange
 from .scope import Desired, Options
 from .teardown import Held, dedicated_of, regranted, reshaped
@@ -146,7 +145,6 @@ def _together(one: Interruption, other: Interruption) -> Interruption:
 
 
 def _by_allocation(declaration: Declaration, changes: Mapping[str, VpodChange], held: Held) -> Iterator[Interruption]:
-    """vPODs whose allocation goes, with everything in it."""
     vpods = {**declaration.absent, **declaration.vpods}
     for change in changes.values():
         if change.goes_down:
@@ -202,7 +200,6 @@ def _by_network(
 
 
 def _jobs_on(machine: str, held: Held) -> Iterator[str]:
-    """The allocations of Slurm's jobs that have an IPU-Machine."""
     for controller in held.values():
         for name, allocation in (controller.get("allocations") or {}).items():
             if is_of_a_job("allocation", name) and machine in allocation["agents"]:

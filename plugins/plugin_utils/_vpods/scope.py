@@ -110,7 +110,6 @@ def _with_ports(switch: Options, names: Collection[str]) -> Options:
 
 
 def _vlans_of(port: Options) -> set[int]:
-    """The VLANs that the options of a port name."""
     named = {port.get("vlan"), port.get("native_vlan")} - {None}
     return {int(vlan) for vlan in named if vlan} | set(vlan_ids(port.get("allowed_vlans") or []))
 
