@@ -15,10 +15,9 @@ from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_p
 from .._pod.hypervisors import bare_metal_tenants, guests_of
 from .._pod.model import Declaration, Partition, Pod, Vpod
 from .._pod.ports import Place, places_of
+from .._pod.schema import Finding
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
-
-Finding = tuple[str, str]
 
 WORDS = {"mtu": ("mtu",), "vlan": ("vlan", "native_vlan", "mode")}
 """What may be said of a port about a setting of its NIC."""
@@ -58,9 +57,7 @@ def _cables(declaration: Declaration, pod: Pod, tenants: Mapping[str, Vpod]) -> 
 def _nic(pod: Pod, place: Place, server: Device, vpod: Vpod | None) -> NicEnd:
     """An RNIC as pods.yml declares it; what the second one is for, only its port says."""
     own = pod.overrides.get(server.name, {}).get("rnic_mtu")
-    source = {
-        "mtu": f"pods.{pod.name}.rnic.mtu" if own is None else f"pods.{pod.name}.overrides.{server.name}.rnic_mtu"
-    }
+    source = {"mtu": f"pods.{pod.name}.{'rnic.mtu' if own is None else f'overrides.{server.name}.rnic_mtu'}"}
     mtu = server.facts["rnic_mtu"]
     if place.rnic != 1:
         return NicEnd(f"{server.name} RNIC {place.rnic}", mtu=mtu, source=source)
@@ -131,11 +128,8 @@ def tenancy_findings(declaration: Declaration, servers: Collection[str]) -> Iter
             if server not in servers:
                 yield f"{path}.poplar_servers", unknown(server, "Poplar server", servers)
             elif server not in guests and server in owners:
-                yield (
-                    f"{path}.poplar_servers",
-                    f"{server!r} already belongs to {owners[server]}; remove it from one, or name it in hypervisors "
-                    "of its pod",
-                )
+                remedy = "remove it from one, or name it in hypervisors of its pod"
+                yield f"{path}.poplar_servers", f"{server!r} already belongs to {owners[server]}; {remedy}"
             owners.setdefault(server, path)
         for partition in vpod.partitions:
             yield from _partition(f"{path}.partitions.{partition.name}.poplar_servers", vpod, partition)
@@ -165,10 +159,8 @@ def _partition(path: str, vpod: Vpod, partition: Partition) -> Iterator[Finding]
 def _hypervisors(pod: Pod, guests: Mapping[str, Sequence[Vpod]], servers: Collection[str]) -> Iterator[Finding]:
     path = f"pods.{pod.name}"
     if pod.hypervisors and pod.rnic_vlan is None:
-        yield (
-            f"{path}.hypervisors",
-            f"their ports are trunks; declare {path}.rnic.vlan, the VLAN that these carry untagged, for the host",
-        )
+        vlan = f"{path}.rnic.vlan, the VLAN that these carry untagged, for the host"
+        yield f"{path}.hypervisors", f"their ports are trunks; declare {vlan}"
     for name in pod.hypervisors:
         if name not in servers:
             yield f"{path}.hypervisors", f"{name!r} is no Poplar server; the servers are {some(servers)}"
@@ -178,22 +170,15 @@ def _hypervisors(pod: Pod, guests: Mapping[str, Sequence[Vpod]], servers: Collec
             here = f"vpods.{vpod.name}"
             if vpod.vlan is None:
                 yield f"{here}.vlan", f"is missing; only by its VLAN {name}, a hypervisor, keeps it apart from others"
-            if vpod.virtual_function is None:
-                yield (
-                    f"{here}.virtual_function",
-                    f"is missing; say which one of {name}, a hypervisor, it gets, 0 to {pod.virtual_functions - 1}",
+            number, problem = vpod.virtual_function, ""
+            if number is None:
+                problem = (
+                    f"is missing; say which one of {name}, a hypervisor, it gets, 0 to {pod.virtual_functions - 1}"
                 )
-            elif vpod.virtual_function >= pod.virtual_functions:
-                yield (
-                    f"{here}.virtual_function",
-                    f"{name} has {path}.virtual_functions {pod.virtual_functions}, counted from 0; use a smaller "
-                    "number",
-                )
-            elif vpod.virtual_function in numbers:
-                yield (
-                    f"{here}.virtual_function",
-                    f"{vpod.virtual_function} of {name} is already that of {numbers[vpod.virtual_function]}; "
-                    "use another",
-                )
-            else:
-                numbers[vpod.virtual_function] = here
+            elif number >= pod.virtual_functions:
+                count = f"{path}.virtual_functions {pod.virtual_functions}"
+                problem = f"{name} has {count}, counted from 0; use a smaller number"
+            elif (other := numbers.setdefault(number, here)) != here:
+                problem = f"{number} of {name} is already that of {other}; use another"
+            if problem:
+                yield f"{here}.virtual_function", problem

@@ -14,9 +14,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canon
 from .._desired.roce import roce
 from .._pod.model import Declaration, Pod
 from .._pod.ports import Place, places_of
+from .._pod.schema import Finding
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
-
-Finding = tuple[str, str]
 
 OF_ONE_MEMBER = ("description", "enabled", "lldp")
 """What may differ between the members of a port channel."""
@@ -68,22 +67,19 @@ def _vlans(path: str, vlans: Mapping[str, Vlan]) -> Iterator[Finding]:
     ids: dict[int, str] = {}
     vnis: dict[int, str] = {}
     for key, vlan in vlans.items():
-        if vlan.vlan_id in ids:
-            yield f"{path}.{key}", f"VLAN {vlan.vlan_id} is also {path}.{ids[vlan.vlan_id]}; give each its own"
-        if vlan.vni is not None and vlan.vni in vnis:
-            yield f"{path}.{key}", f"VNI {vlan.vni} is also that of {path}.{vnis[vlan.vni]}; give each its own"
-        ids.setdefault(vlan.vlan_id, key)
-        if vlan.vni is not None:
-            vnis.setdefault(vlan.vni, key)
+        here = f"{path}.{key}"
+        if (other := ids.setdefault(vlan.vlan_id, here)) != here:
+            yield here, f"VLAN {vlan.vlan_id} is also {other}; give each its own"
+        if vlan.vni is not None and (other := vnis.setdefault(vlan.vni, here)) != here:
+            yield here, f"VNI {vlan.vni} is also that of {other}; give each its own"
 
 
 def _ports(path: str, ports: Sequence[SwitchPort], vlans: Mapping[str, Vlan], vlans_path: str) -> Iterator[Finding]:
     spelled: dict[str, str] = {}
     for port in ports:
         here, name = f"{path}.{port.name}", port.port
-        if name in spelled:
-            yield here, f"it is {name}, as is {spelled[name]!r}; declare each port once"
-        spelled.setdefault(name, port.name)
+        if (other := spelled.setdefault(name, port.name)) != port.name:
+            yield here, f"it is {name}, as is {other!r}; declare each port once"
         if port.owner == EXTERNAL and port.settings:
             yield f"{here}.{min(port.settings)}", "an external port is not touched; leave this or owner out"
         for key, reference in _vlan_references(port):
@@ -173,12 +169,8 @@ def _place(here: str, pod: Pod, place: Place, declared: SwitchPort) -> Iterator[
             f"{place.name} is the port of {place.device.name}; leave role out, or give {place.device.name} another "
             f"port in pods.{pod.name}.overrides",
         )
-    if (
-        declared.role == STORAGE
-        and declared.owner != EXTERNAL
-        and STORAGE not in pod.vlans
-        and "mode" not in declared.settings
-    ):
+    is_our_storage = declared.role == STORAGE and declared.owner != EXTERNAL
+    if is_our_storage and STORAGE not in pod.vlans and "mode" not in declared.settings:
         yield here, f"which VLAN? declare pods.{pod.name}.vlans.{STORAGE}, or mode and VLAN of this port"
     if declared.role == SPARE and declared.settings:
         yield f"{here}.{min(declared.settings)}", "a spare port is not configured; leave this or role out"

@@ -22,11 +22,10 @@ from .._pod.model import (
     Vpod,
     is_of_a_job,
 )
+from .._pod.schema import Finding
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
 from .switch_consistency import tenant_vlan_findings
-
-Finding = tuple[str, str]
 
 
 def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
@@ -38,16 +37,11 @@ def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
         cluster = declaration.clusters.get(vpod.cluster)
         if cluster is None:
             yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
-        else:
-            yield from _users(path, vpod, cluster, declaration)
-        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
+        controller = declaration.controllers.get(cluster.controller) if cluster else None
+        if controller and controller.is_secure and not vpod.users:
+            yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
+        yield from _partitions(path, vpod, controller)
     yield from _vpods_together(declaration)
-
-
-def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
-    controller = declaration.controllers.get(cluster.controller)
-    if controller and controller.is_secure and not vpod.users:
-        yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
 
 
 def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
@@ -99,9 +93,8 @@ def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
         controller = path if vpod.is_dedicated else shared
         for partition in vpod.partitions:
             key, where = (controller, partition.name), f"{path}.partitions.{partition.name}"
-            if key in partitions:
-                yield where, f"the controller knows this name from {partitions[key]}; choose another"
-            partitions.setdefault(key, where)
+            if (other := partitions.setdefault(key, where)) != where:
+                yield where, f"the controller knows this name from {other}; choose another"
         wanted[vpod.cluster] = wanted.get(vpod.cluster, 0) + vpod.ipus
     for cluster_name, ipus in wanted.items():
         cluster = declaration.clusters.get(cluster_name)
@@ -249,12 +242,8 @@ def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:
     ports: dict[tuple[str, int], str] = {}
     for name, controller in declaration.controllers.items():
         path = f"controllers.{name}"
-        if controller.host_name in hosts:
-            yield (
-                f"{path}.host",
-                f"{controller.host_name} already runs {hosts[controller.host_name]}; put this one on another host",
-            )
-        hosts.setdefault(controller.host_name, path)
+        if (other := hosts.setdefault(controller.host_name, path)) != path:
+            yield f"{path}.host", f"{controller.host_name} already runs {other}; put this one on another host"
         ports[controller.host_name, controller.user_port] = f"{path}.user_port"
         ports[controller.host_name, controller.admin_port] = f"{path}.admin_port"
         ports.setdefault((controller.host_name, METRICS_PORT), f"the metrics of {path}")

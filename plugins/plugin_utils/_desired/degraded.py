@@ -10,8 +10,11 @@ from dataclasses import replace
 from .._pod.model import Declaration, Vpod
 from .._pod.wording import spans
 
+# vPOD to its IPU-Machines, from :func:`placement.place`.
+Placement = Mapping[str, Sequence[str]]
 
-def stranded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+
+def stranded(declaration: Declaration, placement: Placement) -> dict[str, list[str]]:
     """The vPODs that stay on excluded IPU-Machines, each with those machines.
 
     Such a vPOD is left as it is: which of its partitions still work, nobody knows. It leaves when it may be interrupted
@@ -48,7 +51,7 @@ def undamaged(declaration: Declaration) -> Declaration:
     return replace(declaration, pods={name: replace(pod, excluded=()) for name, pod in declaration.pods.items()})
 
 
-def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> list[str]:
+def degraded(declaration: Declaration, placement: Placement) -> list[str]:
     """One sentence for each IPU-Machine that is excluded, and for each vPOD that stays on one; arguments as above."""
     return [
         *(f"{name} is excluded" for pod in declaration.pods.values() for name in pod.excluded),

@@ -15,13 +15,13 @@ from .._pod.hypervisors import bare_metal_tenants, guests_of, virtual_functions
 from .._pod.model import ENVIRONMENT, FILES, Declaration, Vpod
 from .containers import container_network
 from .controllers import dedicated_controllers, removed_controllers, shared_controller, user_end_point
-from .degraded import degraded, stranded
+from .degraded import Placement, degraded, stranded
 from .switches import desired_management_switch, desired_tor, owner_of
 
 Options = dict[str, Any]
 
 
-def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def desired(declaration: Declaration, placement: Placement) -> dict[str, Any]:
     """Return the desired state of every device, with the vPODs where a placement has them.
 
     ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers`` map host names to module
@@ -77,7 +77,7 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
     }
 
 
-def tenants_of(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Vpod]:
+def tenants_of(declaration: Declaration, placement: Placement) -> dict[str, Vpod]:
     """Which vPOD each IPU-Machine and bare-metal server belongs to; a device that is missing belongs to its pod."""
     placed = {name: vpod for vpod in declaration.vpods.values() for name in placement.get(vpod.name, ())}
     return {**bare_metal_tenants(declaration), **placed}
@@ -86,7 +86,7 @@ def tenants_of(declaration: Declaration, placement: Mapping[str, Sequence[str]])
 def _poplar_server(
     declaration: Declaration,
     server: Device,
-    placement: Mapping[str, Sequence[str]],
+    placement: Placement,
     devices: Mapping[str, Device],
     in_pod: Sequence[Device],
     tenants: Mapping[str, Vpod],
@@ -118,7 +118,7 @@ def _peers(
     declaration: Declaration,
     server: Device,
     vpod: Vpod | None,
-    placement: Mapping[str, Sequence[str]],
+    placement: Placement,
     devices: Mapping[str, Device],
     in_pod: Sequence[Device],
     tenants: Mapping[str, Vpod],

@@ -14,9 +14,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PE
 
 from .._pod.devices import POPLAR_SERVER, device_name, ipu_machines_of
 from .._pod.model import Cluster, Declaration, Partition, Vpod
+from .._pod.schema import Finding
 from .._pod.wording import listed
-
-Finding = tuple[str, str]
 
 
 def pods_of_servers(declaration: Declaration) -> dict[str, str]:

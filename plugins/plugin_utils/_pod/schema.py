@@ -16,6 +16,9 @@ from .wording import listed
 MISSING = "is missing; it has to be declared"
 FIRST_VERSION = "1.0.0"
 
+# A key path, and what is wrong there.
+Finding = tuple[str, str]
+
 
 @dataclass(frozen=True)
 class Problem:

@@ -53,20 +53,12 @@ def vpod_changes(declaration: Declaration, allocations: Allocations, placement: 
     """Return the change of each vPOD by name; removals come first. A controller that could not be read is missing."""
     excluded = {name for pod in declaration.pods.values() for name in pod.excluded}
 
-    def before(vpod: str, host: str) -> tuple[str, ...]:
-        return tuple(allocations.get(host, {}).get(vpod, ()))
+    def before(vpod: Vpod) -> tuple[str, ...]:
+        return tuple(allocations.get(declaration.controller_of(vpod).host_name, {}).get(vpod.name, ()))
 
-    gone = {
-        vpod.name: VpodChange(vpod.name, REMOVE, before(vpod.name, declaration.controller_of(vpod).host_name), ())
-        for vpod in declaration.absent.values()
-    }
-    changes = {
-        vpod.name: _change(
-            vpod, before(vpod.name, declaration.controller_of(vpod).host_name), placement[vpod.name], excluded
-        )
-        for vpod in declaration.vpods.values()
-    }
-    return {**gone, **changes}
+    gone = {name: VpodChange(name, REMOVE, before(vpod), ()) for name, vpod in declaration.absent.items()}
+    kept = {name: _change(vpod, before(vpod), placement[name], excluded) for name, vpod in declaration.vpods.items()}
+    return {**gone, **kept}
 
 
 def without(declaration: Declaration, names: Mapping[str, object]) -> Declaration:

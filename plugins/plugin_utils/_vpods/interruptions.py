@@ -18,8 +18,8 @@ from .._placement.placement import Placement
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
 from .._pod.model import Declaration, Vpod, is_of_a_job
 from .changes import VpodChange
-from .scope import Desired, Options
-from .teardown import Held, dedicated_of, regranted, reshaped
+from .scope import Desired
+from .teardown import Held, Seen, dedicated_of, regranted, reshaped
 
 # The name of a VLAN that says whose it is.
 TENANT_VLAN = "vpod-"
@@ -42,11 +42,7 @@ class Interruption:
 
 
 def interruptions(
-    declaration: Declaration,
-    changes: Mapping[str, VpodChange],
-    wanted: Desired,
-    held: Held,
-    seen: Mapping[str, Mapping[str, Any]],
+    declaration: Declaration, changes: Mapping[str, VpodChange], wanted: Desired, held: Held, seen: Seen
 ) -> list[Interruption]:
     """Everything that somebody may feel, one for each vPOD.
 
@@ -64,31 +60,21 @@ def interruptions(
 
 
 def strays(
-    declaration: Declaration,
-    placement: Placement,
-    wanted: Desired,
-    seen: Mapping[str, Mapping[str, Any]],
-    names: Collection[str],
+    declaration: Declaration, placement: Placement, wanted: Desired, seen: Seen, names: Collection[str]
 ) -> list[str]:
     """The servers and IPU-Machines that are in the VLAN of one of these vPODs, and are no vPOD's by pods.yml.
 
     What one of them that is to go was pinned to counts, too: of jobs' vPODs no allocation says what they have.
     """
-    tenants = tenants_of(declaration, placement)
+    tenants, switches = tenants_of(declaration, placement), wanted["tor_switches"]
     pinned = {name for vpod in declaration.absent.values() if vpod.name in names for name in vpod.ipu_machines}
     return [
         device.name
         for device in devices_of(declaration).values()
         if device.kind in (POPLAR_SERVER, IPU_MACHINE) and device.name not in tenants
         for switch in [device.facts["switch"]]
-        if device.name in pinned
-        or (
-            switch in seen
-            and any(
-                tenant in names
-                for tenant, _before, _after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch])
-            )
-        )
+        for moves in [_moves(declaration, device, switches[switch], seen[switch]) if switch in seen else ()]
+        if device.name in pinned or any(tenant in names for tenant, _before, _after in moves)
     ]
 
 
@@ -176,11 +162,7 @@ def _users(declaration: Declaration, change: VpodChange, vpod: Vpod, held: Held)
 
 
 def _by_network(
-    declaration: Declaration,
-    changes: Mapping[str, VpodChange],
-    wanted: Desired,
-    held: Held,
-    seen: Mapping[str, Mapping[str, Any]],
+    declaration: Declaration, changes: Mapping[str, VpodChange], wanted: Desired, held: Held, seen: Seen
 ) -> Iterator[Interruption]:
     """Devices whose ports leave the VLAN of a tenant."""
     vpods = {**declaration.absent, **declaration.vpods}
@@ -246,11 +228,7 @@ def _by_partition(wanted: Desired, held: Held) -> Iterator[Interruption]:
         there = held.get(host, {})
         own = [(each, dedicated_of(there, each["name"])) for each in wanted["dedicated_controllers"][host]]
         for options, on_it in [(shared, there), *own]:
-            yield from _by_partition_of(options, on_it)
-
-
-def _by_partition_of(options: Options, held: Mapping[str, Mapping[str, Any]]) -> Iterator[Interruption]:
-    there = held.get("partitions") or {}
-    for name, words in reshaped(options, held).items():
-        in_use = (name,) if there[name].get("status") != DEAD else ()
-        yield Interruption(there[name]["allocation"], (f"partition {name}: {words}",), partitions=in_use)
+            for name, words in reshaped(options, on_it).items():
+                partition = on_it["partitions"][name]
+                in_use = (name,) if partition.get("status") != DEAD else ()
+                yield Interruption(partition["allocation"], (f"partition {name}: {words}",), partitions=in_use)
