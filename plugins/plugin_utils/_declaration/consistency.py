@@ -14,8 +14,7 @@ from .._pod.managed import pods_of_controller
 from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
 from .._pod.schema import Finding
 from .._pod.wording import some, unknown
-from .server_consistency import server_findings, tenancy_findings
-from .switch_consistency import switch_findings
+from .device_consistency import server_findings, switch_findings, tenancy_findings
 from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings
 
 ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")

@@ -25,7 +25,7 @@ from .._pod.model import (
 from .._pod.schema import Finding
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
-from .switch_consistency import tenant_vlan_findings
+from .device_consistency import tenant_vlan_findings
 
 
 def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
