@@ -101,11 +101,13 @@ def _reading(looks: Looks) -> _Reading:
         if not answered(look):
             reading.unread.append({"device": host, "message": look["message"]})
             continue
-        if "info" in look["parts"]:
-            _keep(reading.switches, host, _answered_part(reading.unread, look, "info"))
-        if "controllers" in look["parts"]:
-            controllers = _answered_part(reading.unread, look, "controllers")
-            _keep(reading.controllers, host, controllers and _shared(reading.unread, host, controllers[""]))
+        if "info" in look["parts"] and (info := _answered_part(reading.unread, look, "info")) is not None:
+            reading.switches[host] = info
+        if "controllers" in look["parts"] and (found := _answered_part(reading.unread, look, "controllers")):
+            if "message" in found[""]:
+                reading.unread.append({"device": host, "message": found[""]["message"]})
+            else:
+                reading.controllers[host] = found[""]
         if "network" in look["parts"]:
             _read_server(reading, look)
     return reading
@@ -131,18 +133,6 @@ def _answered_part(unread: Unread, look: Look, name: str) -> Any:
     if found is None:
         unread.append({"device": look["host"], "message": missing(look, name)})
     return found
-
-
-def _shared(unread: Unread, host: str, controller: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if "message" in controller:
-        unread.append({"device": host, "message": controller["message"]})
-        return None
-    return controller
-
-
-def _keep(kept: dict[str, Any], host: str, found: Any) -> None:
-    if found is not None:
-        kept[host] = found
 
 
 def _left(adopted: FleetAdoption, reading: _Reading, looks: Looks) -> list[str]:

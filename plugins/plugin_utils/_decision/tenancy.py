@@ -108,14 +108,10 @@ def known(declaration: Declaration, names: Sequence[str]) -> None:
 def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:
     """The devices that a run on some vPODs looks at: servers, controllers, and the switches of their clusters."""
     known(declaration, names)
-    vpods = {**declaration.absent, **declaration.vpods}
+    vpods, devices = {**declaration.absent, **declaration.vpods}, devices_of(declaration).values()
     found: dict[str, None] = {}
     for name in names:
         found.update(dict.fromkeys((*vpods[name].poplar_servers, declaration.controller_of(vpods[name]).host_name)))
         pods = declaration.clusters[vpods[name].cluster].pods
-        found.update(dict.fromkeys(_switches_of(declaration, pods)))
+        found.update({each.name: None for each in devices if each.kind == TOR and each.pod in pods})
     return list(found)
-
-
-def _switches_of(declaration: Declaration, pods: Collection[str]) -> list[str]:
-    return [device.name for device in devices_of(declaration).values() if device.kind == TOR and device.pod in pods]

@@ -11,17 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_fi
 
 from .._pod.devices import ipu_machines_of
 from .._pod.managed import manages_controller
-from .._pod.model import (
-    METRICS_PORT,
-    OF_A_JOB,
-    Cluster,
-    Controller,
-    Declaration,
-    Partition,
-    Pod,
-    Vpod,
-    is_of_a_job,
-)
+from .._pod.model import METRICS_PORT, OF_A_JOB, Cluster, Controller, Declaration, Partition, Pod, Vpod, is_of_a_job
 from .._pod.schema import Finding
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
@@ -200,10 +190,7 @@ def _names_of_jobs(vpod: Vpod) -> Iterator[Finding]:
     ]
     for where, kind, name in names:
         if is_of_a_job(kind, name):
-            yield (
-                where,
-                f"{name!r} is {OF_A_JOB}, and jobs have allocations on this controller; choose another name",
-            )
+            yield where, f"{name!r} is {OF_A_JOB}, and jobs have allocations on this controller; choose another name"
 
 
 def _controller_of(declaration: Declaration, vpod: Vpod) -> str:

@@ -75,11 +75,7 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
 def desired_management_switch(switch: ManagementSwitch) -> Options:
     """Return a management switch exactly as declared."""
     ports = {
-        port.port: {
-            "name": port.port,
-            "owner": port.owner or POD_OWNER,
-            **_settings(port, switch.vlans, frozenset()),
-        }
+        port.port: {"name": port.port, "owner": port.owner or POD_OWNER, **_settings(port, switch.vlans, frozenset())}
         for port in switch.ports
     }
     return {"vlans": _vlan_options({vlan: name for name, vlan in switch.vlans.items()}), "ports": list(ports.values())}

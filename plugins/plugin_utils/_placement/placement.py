@@ -226,11 +226,9 @@ def _problems(
     elif wish.vpod.ipu_machines:
         pins = space.here(wish.vpod.ipu_machines)
         if not space.is_block(pins):
-            yield Problem(
-                f"{path}.ipu_machines",
-                f"{spans(pins)} are no aligned block of clusters.{space.name}; pin one, for "
-                f"example {spans(_block_around(pins[0], wish, space))}",
-            )
+            example = spans(next(block for block in space.blocks(wish.size) if pins[0] in block))
+            problem = f"{spans(pins)} are no aligned block of clusters.{space.name}; pin one, for example {example}"
+            yield Problem(f"{path}.ipu_machines", problem)
         for name, holder in _in_the_way_of_pins(space, wish).items():
             remedy = "end the job" if holder.is_job else "free this one"
             yield Problem(f"{path}.ipu_machines", f"{name!r} belongs to {holder}; pin a free one, or {remedy}")
@@ -240,10 +238,6 @@ def _problems(
             f"{wish.vpod.ipus} IPUs find no free aligned block in clusters.{space.name}: "
             f"{in_the_way(space, wish.size, wish.racks)}; make it smaller, or free these",
         )
-
-
-def _block_around(machine: str, wish: _Wish, space: ClusterSpace) -> Sequence[str]:
-    return next(block for block in space.blocks(wish.size) if machine in block)
 
 
 def _where(vpod: Vpod) -> str:

@@ -93,14 +93,9 @@ def refusals(
         for work in [list(_work(one, uses))]
         if work and one.vpod not in allowed and not one.jobs
     ]
-    return [*asked, *(_left_to_slurm(one) for one in impact if one.jobs)]
-
-
-def _left_to_slurm(one: Interruption) -> str:
-    return (
-        f"{'; '.join(one.why)}; there Slurm's jobs have allocations, which nobody else removes: {', '.join(one.jobs)}; "
-        "end these jobs first"
-    )
+    words = "there Slurm's jobs have allocations, which nobody else removes"
+    left = [f"{'; '.join(one.why)}; {words}: {', '.join(one.jobs)}; end these jobs first" for one in impact if one.jobs]
+    return [*asked, *left]
 
 
 def _work(one: Interruption, uses: Mapping[str, Sequence[str] | None]) -> Iterator[str]:
