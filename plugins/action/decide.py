@@ -15,7 +15,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of, left_out, notes
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
@@ -24,8 +23,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members im
     members,
     verifying,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, left_out, notes
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.managed import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import moved, parse_plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
 

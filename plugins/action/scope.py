@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.controllers import lock_hosts
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.managed import lock_hosts
 
 OPTIONS = {
     "vpods": {"type": "list", "elements": "str"},

@@ -24,9 +24,8 @@ from typing import Any
 import yaml
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Request, decide
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import plan_view
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, plan_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import VPOD
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration

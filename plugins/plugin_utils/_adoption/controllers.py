@@ -23,8 +23,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
 )
 
 from .._declaration.declaration import parse_declaration
-from .._pod.jobs import NAMED, is_of_a_job
-from .._pod.model import ABSENT, DEDICATED, JOBS, Declaration
+from .._pod.model import ABSENT, DEDICATED, JOBS, OF_A_JOB, Declaration, is_of_a_job
 from .._pod.schema import DeclarationError
 from .adoption import Adoption, Document, filled, refusal, without
 from .recognition import Firsts, firsts_of, pods_of
@@ -219,7 +218,7 @@ class _Adopter:
         if self._is_of_a_job(PARTITION, name):
             return
         if is_of_a_job(ALLOCATION, allocation):
-            self._say(PARTITION, name, f"it lies in allocation {allocation}, which is {NAMED}")
+            self._say(PARTITION, name, f"it lies in allocation {allocation}, which is {OF_A_JOB}")
         elif not allocation:
             self._say(PARTITION, name, "it lies in no allocation, which cannot be declared; it is nobody's")
         elif allocation not in self.result.document["vpods"]:
@@ -260,7 +259,7 @@ class _Adopter:
             return
         of_jobs = [allocation for allocation in user["allocations"] if is_of_a_job(ALLOCATION, allocation)]
         if of_jobs:
-            self._say(USER, name, f"they may use {', '.join(of_jobs)}, which is {NAMED}")
+            self._say(USER, name, f"they may use {', '.join(of_jobs)}, which is {OF_A_JOB}")
         elif user["admin"]:
             self._say(USER, name, "it is an administrator, whom vipu-admin cannot create; it is nobody's")
         elif not (user["allocations"] or name in self.waiting) or not _is_of(self.result.document["vpods"], user):
@@ -269,7 +268,7 @@ class _Adopter:
     def _is_of_a_job(self, kind: str, name: str) -> bool:
         """Whether Slurm has made it for a job, and will remove it; then nobody declares it."""
         if is_of_a_job(kind, name):
-            self._say(kind, name, f"it is {NAMED}, and goes with it")
+            self._say(kind, name, f"it is {OF_A_JOB}, and goes with it")
         return is_of_a_job(kind, name)
 
     def _left_out(self, kind: str, name: str, reason: str) -> bool:

@@ -20,14 +20,8 @@ ROLES = Path(__file__).resolve().parents[3] / "roles"
 def settings_of(roles: Sequence[str], loader: Any, templar: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
     """Role variables by name, as plain data: their templates filled in, and of the type that the role declares.
 
-    Args:
-        roles: names of roles of this collection.
-        loader: Ansible's, which reads the roles' files.
-        templar: Ansible's, of the task.
-        task_vars: all variables of the host.
-
-    Raises:
-        AnsibleError: a template cannot be filled in, or a value is not what the role takes.
+    ``loader`` and ``templar`` are Ansible's, of the task. AnsibleError if a template cannot be filled in, or a value is
+    not what the role takes.
     """
     defaults: dict[str, Any] = {}
     inner: dict[str, Any] = {}

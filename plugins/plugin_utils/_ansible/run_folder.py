@@ -14,11 +14,7 @@ from ansible import constants
 
 
 class RunFolder:
-    """The files of this run, readable by nobody else: the folder around it has mode 0700.
-
-    Args:
-        folder: where they are; default Ansible's own temporary folder of this process.
-    """
+    """The files of this run, readable by nobody else: the folder, by default of this process, has mode 0700."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP) / "ipu_pod"

@@ -4,5 +4,5 @@
 
 Begin with ``decision``. It refuses what ``contradictions`` finds; ``tenancy`` says what becomes of vPODs, and
 ``stage_steps`` plans stage after stage, with a file for each kind of device. What a look asks for is in
-``look_options``. The plays get ``stage_members``; people get ``document`` and ``views``.
+``look_options``. The plays get ``stage_members``; people get ``views``.
 """

@@ -33,51 +33,26 @@ def compared(stage: Stage, options: Any, look: Look, steps: Sequence[Step]) -> N
 
 def _declared(stage: Stage, options: Any, settings: Mapping[str, Any]) -> Names:
     """All that is declared in a stage in which something comes up."""
-    readers = {
-        stages.SWITCHES: _of_switch,
-        stages.SERVERS: _of_server,
-        stages.VPODS: _of_vpod,
-        stages.CONTROLLERS: _of_controller,
-        stages.TENANTS: _of_tenants,
-        stages.DEDICATED: _of_dedicated,
-    }
-    return readers[stage.name](options, settings) if stage.name in readers else {}
-
-
-def _of_switch(options: Any, _settings: Mapping[str, Any]) -> Names:
-    return {
-        "vlan": [str(vlan["vlan_id"]) for vlan in options["vlans"]],
-        "port": [port["name"] for port in options["ports"] if port.get("owner") != "external"],
-    }
-
-
-def _of_server(options: Any, settings: Mapping[str, Any]) -> Names:
-    return {
-        "interface": [each["name"] for each in (*options["interfaces"], *settings["poplar_server_more_interfaces"])],
-        "roce": [each["name"] for each in settings["poplar_server_roce"]],
-        **_names(poplar_server_resources(settings)),
-    }
-
-
-def _of_controller(options: Any, settings: Mapping[str, Any]) -> Names:
-    return {**_entities(options, ENTITIES), **_names(vipu_controller_resources(settings))}
-
-
-def _of_tenants(options: Any, _settings: Mapping[str, Any]) -> Names:
-    return _entities(options, TENANTS)
-
-
-def _of_dedicated(options: Any, _settings: Mapping[str, Any]) -> Names:
     found: Names = {}
-    for each in options:
-        for kind, names in _entities(each, {**ENTITIES, **TENANTS}).items():
-            found.setdefault(kind, []).extend(names)
+    match stage.name:
+        case stages.SWITCHES:
+            found["vlan"] = [str(vlan["vlan_id"]) for vlan in options["vlans"]]
+            found["port"] = [port["name"] for port in options["ports"] if port.get("owner") != "external"]
+        case stages.SERVERS:
+            interfaces = (*options["interfaces"], *settings["poplar_server_more_interfaces"])
+            found["interface"] = [each["name"] for each in interfaces]
+            found["roce"] = [each["name"] for each in settings["poplar_server_roce"]]
+            found |= _names(poplar_server_resources(settings))
+        case stages.VPODS:
+            own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
+            found = _names(vpod_resources(own))
+        case stages.CONTROLLERS:
+            found = {**_entities([options], ENTITIES), **_names(vipu_controller_resources(settings))}
+        case stages.TENANTS:
+            found = _entities([options], TENANTS)
+        case stages.DEDICATED:
+            found = _entities(options, {**ENTITIES, **TENANTS})
     return found
-
-
-def _of_vpod(options: Any, settings: Mapping[str, Any]) -> Names:
-    own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
-    return _names(vpod_resources(own))
 
 
 def _names(resources: Resources) -> Names:
@@ -89,5 +64,8 @@ def _names(resources: Resources) -> Names:
     return {kind: names for kind, names in found.items() if names}
 
 
-def _entities(options: Mapping[str, Any], kinds: Mapping[str, str]) -> Names:
-    return {kind: [each["name"] for each in options.get(plural, ())] for plural, kind in kinds.items()}
+def _entities(controllers: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> Names:
+    return {
+        kind: [each["name"] for options in controllers for each in options.get(plural, ())]
+        for plural, kind in kinds.items()
+    }

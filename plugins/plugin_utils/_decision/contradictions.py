@@ -19,6 +19,7 @@ from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._pod.schema import DeclarationError, Problem
+from .._vpods.scope import Desired
 from .looks import Look, part
 from .tenancy import Tenancy
 
@@ -30,30 +31,11 @@ REPAIRED = {"switches": SWITCHES, "servers": SERVERS}
 def contradictions(
     declaration: Declaration, tenancy: Tenancy, looks: Mapping[str, Look], parts: Collection[str]
 ) -> list[str]:
-    """Why what is declared, or what was seen, cannot work, one sentence each.
-
-    Args:
-        declaration: the checked pods.yml.
-        tenancy: what every device should be.
-        looks: host to its look.
-        parts: what the run carries out; what that sets right is no contradiction.
-    """
+    """Why what is declared, or what was seen, cannot work, one sentence each; ``parts`` are what the run sets right."""
     only_read = unmanaged(declaration)
-    variables = host_variables(declaration)
-    servers = [
-        _server(name, variables[name], options, looks.get(name), name in only_read[SERVERS_LAYER])
-        for name, options in tenancy.wanted["poplar_servers"].items()
-    ]
-    switches = {
-        name: Switch(name, options, None if name in only_read[SWITCH_LAYER] else part(looks.get(name), "info"))
-        for name, options in tenancy.wanted["tor_switches"].items()
-    }
-    planned = claims_of(variables, declaration)
+    ends = _ends(declaration, tenancy.wanted, looks, (*only_read[SERVERS_LAYER], *only_read[SWITCH_LAYER]))
     repaired = [REPAIRED[each] for each in parts if each in REPAIRED]
-    return [
-        *declared_mismatches(servers, switches, planned),
-        *seen_mismatches(servers, switches, planned, repaired),
-    ]
+    return [*declared_mismatches(*ends), *seen_mismatches(*ends, repaired)]
 
 
 def too_early(declaration: Declaration, looks: Mapping[str, Look]) -> list[str]:
@@ -78,22 +60,29 @@ def problems_of(document: Any) -> list[Problem]:
 
 
 def declared_contradictions(declaration: Declaration, settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return contradictions between variables of roles and pods.yml, one sentence each.
+    """Return contradictions between pods.yml and ``settings``, role variables by Poplar server, one sentence each.
 
     That does not depend on where the vPODs lie, which only the controllers know.
-
-    Args:
-        declaration: the checked pods.yml.
-        settings: Poplar server to its role variables.
     """
     wanted = desired(declaration, place(undamaged(declaration), {}))
+    looks = {name: {"settings": each, "parts": {}} for name, each in settings.items()}
+    return declared_mismatches(*_ends(declaration, wanted, looks, only_read=()))
+
+
+def _ends(
+    declaration: Declaration, wanted: Desired, looks: Mapping[str, Look], only_read: Collection[str]
+) -> tuple[list[Server], dict[str, Switch], list[Claim]]:
+    """Both ends of the cables, without what was seen of those that are only read, and the addresses of the plan."""
     variables = host_variables(declaration)
     servers = [
-        _server(name, variables[name], options, {"settings": settings.get(name, {}), "parts": {}}, is_only_read=True)
+        _server(name, variables[name], options, looks.get(name), name in only_read)
         for name, options in wanted["poplar_servers"].items()
     ]
-    switches = {name: Switch(name, options) for name, options in wanted["tor_switches"].items()}
-    return declared_mismatches(servers, switches, claims_of(variables, declaration))
+    switches = {
+        name: Switch(name, options, None if name in only_read else part(looks.get(name), "info"))
+        for name, options in wanted["tor_switches"].items()
+    }
+    return servers, switches, claims_of(variables, declaration)
 
 
 def claims_of(variables: Mapping[str, Mapping[str, Any]], declaration: Declaration) -> list[Claim]:

@@ -49,14 +49,8 @@ def vpod_of(step: Step) -> str:
 def controller_steps(options: Options, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
     """The controller of a cluster: its release, its service, agents, clusters and allocations.
 
-    Args:
-        options: what it should be.
-        settings: the variables of the role vipu_controller.
-        look: of its host.
-        earlier: what earlier stages of the same plan do there.
-
-    Raises:
-        Refused: it cannot be made so.
+    ``settings`` are the variables of the role vipu_controller, ``earlier`` what earlier stages of the same plan do
+    there. Refused if it cannot be made so.
     """
     own = _with_options(settings, options, ("mode", "user_port", "admin_port"))
     service = service_of(own)
@@ -88,11 +82,7 @@ def dedicated_steps(
 ) -> list[Step]:
     """The dedicated controllers beside that of a cluster: their services, and everything that they hold.
 
-    Args:
-        options: what each should be, with the vPOD's name.
-        settings: the variables of the role vipu_controller.
-        look: of their host.
-        earlier: what earlier stages of the same plan do there, the release among it.
+    ``options`` are those of each, with the vPOD's name; ``earlier`` as above, the release among it.
     """
     if not options:
         return []
@@ -132,13 +122,9 @@ def entity_steps(options: Options, settings: Settings, look: Look) -> list[Step]
 def held(look: Look, is_managed: bool = True) -> dict[str, Any] | None:
     """What the controllers of a host hold, as the life of vPODs has it (:data:`.._vpods.teardown.Held`).
 
-    Args:
-        look: of the host.
-        is_managed: whether we set the controller up, so that without a storage it holds nothing.
-
-    Returns:
-        ``allocations``, ``users``, ``partitions``, and ``dedicated``, vPOD to all that its own controller holds, None
-        for one that does not say. None where the controller of the cluster does not say.
+    That is ``allocations``, ``users``, ``partitions``, and ``dedicated``, vPOD to all that its own controller holds,
+    None for one that does not say. None where the controller of the cluster does not say, unless ``is_managed``: one
+    that we set up holds nothing before it has a storage.
     """
     controllers = part(look, "controllers")
     if controllers is None:
@@ -167,13 +153,7 @@ def silence(look: Look) -> str:
 
 
 def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> list[str]:
-    """Why vPODs cannot change between the shared controller of a host and one of their own, one sentence each way.
-
-    Args:
-        shared: the vPODs that should be on the shared one.
-        dedicated: those that should have one of their own.
-        look: of the host.
-    """
+    """Why vPODs that should be on the ``shared`` or a ``dedicated`` controller of a host cannot get there."""
     controllers = part(look, "controllers") or {"": {}}
     partitions = controllers[""].get("partitions", {}).values()
     on_shared = list(dict.fromkeys(each["allocation"] for each in partitions if each["allocation"] in dedicated))
@@ -196,11 +176,8 @@ def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> li
 def partition_trouble(options: Options, look: Look, earlier: Sequence[Step] = (), vpod: str = "") -> str:
     """Return problems of declared partitions that no step repairs, with remedies.
 
-    Args:
-        options: what the controller should hold.
-        look: of its host.
-        earlier: all steps of the plan there.
-        vpod: whose dedicated controller it is; empty for that of a cluster.
+    ``earlier`` are all steps of the plan there; ``vpod`` is whose dedicated controller it is, empty for that of a
+    cluster.
     """
     there = (part(look, "controllers") or {}).get(vpod, {})
     if not _answers(there):
@@ -267,7 +244,6 @@ def _removed(service: Service, look: Look) -> list[Step]:
 
 
 def _seen_resources(look: Look) -> Mapping[str, Any]:
-    """Return the resources of the host besides its controllers' entities."""
     found = part(look, "things")
     if found is None:
         raise Refused(f"what is on {look['host']} could not be read: {missing(look, 'things')}")
@@ -292,11 +268,7 @@ def _answers(controller: Mapping[str, Any]) -> bool:
 
 
 def _state(service: Service, look: Look) -> State:
-    """Return the entities of a controller; none before it is set up.
-
-    Raises:
-        Refused: it is there and does not say.
-    """
+    """Return the entities of a controller; none before it is set up. Refused if it is there and does not say."""
     found = _controllers(look).get(service.vpod, {"storage": False})
     if _answers(found):
         return _entities(found)

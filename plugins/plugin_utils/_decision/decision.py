@@ -41,52 +41,31 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Request:
-    """The request of a run.
+    """The request of a run."""
 
-    Args:
-        hosts: the devices that it may change, those of ``--limit``.
-        only: the vPODs that it is about (``vpods_only``); None for everything.
-        allowed: the vPODs that may be interrupted (``vpods_interrupt``).
-        parts: those of :data:`stages.PARTS` that its playbook carries out.
-        checks_cables: whether what contradicts itself is refused; what nobody changes need not be right.
-    """
-
-    hosts: Collection[str]
-    only: tuple[str, ...] | None = None
-    allowed: tuple[str, ...] = ()
-    parts: Sequence[str] = PARTS
-    checks_cables: bool = True
+    hosts: Collection[str]  # the devices that it may change, those of ``--limit``
+    only: tuple[str, ...] | None = None  # the vPODs that it is about (``vpods_only``); None for everything
+    allowed: tuple[str, ...] = ()  # the vPODs that may be interrupted (``vpods_interrupt``)
+    parts: Sequence[str] = PARTS  # those of :data:`stages.PARTS` that its playbook carries out
+    checks_cables: bool = True  # whether what contradicts itself is refused; what nobody changes need not be right
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision of a run: its plan, or its refusals.
+    """The decision of a run: its plan, or its refusals."""
 
-    Args:
-        tenancy: what becomes of the vPODs, and what every device should be; None where that cannot be known.
-        refusals: why the run must not begin, one sentence each.
-        unseen: ``device`` and ``message`` of what could not be looked at or planned.
-        troubles: ``device`` and ``message`` of what is wrong and no step puts right; a run fails for them in the end.
-        plan: the steps, and what every device with a step should be.
-        point: the stage after which has to be looked and decided again; empty for none.
-    """
-
+    # What becomes of the vPODs, and what every device should be; None where that cannot be known.
     tenancy: Tenancy | None
-    refusals: list[str]
-    unseen: list[dict[str, str]]
+    refusals: list[str]  # why the run must not begin, one sentence each
+    unseen: list[dict[str, str]]  # ``device`` and ``message`` of what could not be looked at or planned
+    # ``device`` and ``message`` of what is wrong and no step puts right; a run fails for them in the end.
     troubles: list[dict[str, str]] = field(default_factory=list)
-    plan: Plan = field(default_factory=Plan)
-    point: str = ""
+    plan: Plan = field(default_factory=Plan)  # the steps, and what every device with a step should be
+    point: str = ""  # the stage after which has to be looked and decided again; empty for none
 
 
 def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision:
-    """The plan.
-
-    Args:
-        declaration: the checked pods.yml.
-        looks: host to its look, also of controllers that the run does not change: they say where the vPODs lie.
-        request: what is asked for.
-    """
+    """The plan. Looks are also taken of controllers that the run does not change: they say where the vPODs lie."""
     try:
         unseen = _unseen(declaration, looks, request)
     except DeclarationError as error:
@@ -129,13 +108,11 @@ def left_servers(declaration: Declaration, looks: Looks, only: Sequence[str]) ->
 
 
 def _held(looks: Looks, only_read: Collection[str]) -> dict[str, Any]:
-    """Host to what the V-IPU controllers there hold, of those that say it."""
     found = {host: held(look, host not in only_read) for host, look in looks.items()}
     return {host: there for host, there in found.items() if there is not None}
 
 
 def _permission(declaration: Declaration, request: Request) -> Callable[[str, Stage], bool]:
-    """Whether a run may carry out a stage on a device."""
     only_read = unmanaged(declaration)
     hosts = set(request.hosts)
 

@@ -46,21 +46,13 @@ NOT_DECLARED = "There, but not declared, and so left as it is. Without the comme
 
 @dataclass(frozen=True)
 class Gathering:
-    """The result of the adoption.
+    """The result of the adoption."""
 
-    Args:
-        files: name to content.
-        lines: what is not in pods.yml, and why, and where the layers contradict each other.
-        partly: what could not be read of devices that have answered, one sentence each.
-        unread: the devices that could not be read, one sentence each.
-        left: where these files would not keep what is there, one sentence each.
-    """
-
-    files: Mapping[str, str]
-    lines: Sequence[str]
-    partly: Sequence[str]
-    unread: Sequence[str]
-    left: Sequence[str]
+    files: Mapping[str, str]  # name to content
+    lines: Sequence[str]  # what is not in pods.yml, and why, and where the layers contradict each other
+    partly: Sequence[str]  # what could not be read of devices that have answered, one sentence each
+    unread: Sequence[str]  # the devices that could not be read, one sentence each
+    left: Sequence[str]  # where these files would not keep what is there, one sentence each
 
 
 @dataclass(frozen=True)
@@ -76,14 +68,9 @@ class _Reading:
 
 
 def gather(document: Document, looks: Looks) -> Gathering:
-    """The files.
+    """The files. What the document, a pods.yml with at least ``pods``, says of a device that was not read is kept.
 
-    Args:
-        document: a pods.yml with at least ``pods``. What it says of a device that was not read is kept.
-        looks: host to its look.
-
-    Raises:
-        DeclarationError: the document is wrong.
+    Raises :class:`DeclarationError` if the document is wrong.
     """
     reading = _reading(looks)
     adopted = adopted_fleet(document, reading.controllers, reading.switches, reading.servers)
@@ -114,11 +101,13 @@ def _reading(looks: Looks) -> _Reading:
         if not answered(look):
             reading.unread.append({"device": host, "message": look["message"]})
             continue
-        if "info" in look["parts"]:
-            _keep(reading.switches, host, _answered_part(reading.unread, look, "info"))
-        if "controllers" in look["parts"]:
-            controllers = _answered_part(reading.unread, look, "controllers")
-            _keep(reading.controllers, host, controllers and _shared(reading.unread, host, controllers[""]))
+        if "info" in look["parts"] and (info := _answered_part(reading.unread, look, "info")) is not None:
+            reading.switches[host] = info
+        if "controllers" in look["parts"] and (found := _answered_part(reading.unread, look, "controllers")):
+            if "message" in found[""]:
+                reading.unread.append({"device": host, "message": found[""]["message"]})
+            else:
+                reading.controllers[host] = found[""]
         if "network" in look["parts"]:
             _read_server(reading, look)
     return reading
@@ -144,18 +133,6 @@ def _answered_part(unread: Unread, look: Look, name: str) -> Any:
     if found is None:
         unread.append({"device": look["host"], "message": missing(look, name)})
     return found
-
-
-def _shared(unread: Unread, host: str, controller: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if "message" in controller:
-        unread.append({"device": host, "message": controller["message"]})
-        return None
-    return controller
-
-
-def _keep(kept: dict[str, Any], host: str, found: Any) -> None:
-    if found is not None:
-        kept[host] = found
 
 
 def _left(adopted: FleetAdoption, reading: _Reading, looks: Looks) -> list[str]:

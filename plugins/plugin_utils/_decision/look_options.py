@@ -25,11 +25,8 @@ def asked_of_host(
 ) -> Arguments:
     """The options of host_look for a Poplar server, the host of a V-IPU controller, or one that is both.
 
-    Args:
-        groups: the inventory groups of the host.
-        settings: the variables of the collection's roles for it.
-        partitions: those of which the controller there has to give the IPUoF configurations.
-        dedicated: the vPODs that have, or may have had, a controller of their own there.
+    ``settings`` are the roles' variables for it. The controller there gives the IPUoF configurations of ``partitions``;
+    ``dedicated`` are the vPODs that have, or may have had, a controller of their own there.
     """
     is_server, is_controller = "poplar_servers" in groups, "vipu_controllers" in groups
     parts = (*(SERVER_PARTS * is_server), *(CONTROLLER_PARTS * is_controller), *COMMON_PARTS)

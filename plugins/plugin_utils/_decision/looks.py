@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+
 ANSWERED = "answered"
 REFUSED = "refused"
 TIMED_OUT = "timed out"
@@ -37,3 +39,11 @@ def part(look: Look | None, name: str) -> Part | None:
 def missing(look: Look, name: str) -> str:
     """Why a part is missing, in one line."""
     return str(look["parts"].get(name, {}).get("message", "")) or look["message"] or "it was not read"
+
+
+def read(look: Look | None, name: str) -> Part:
+    """One part of a look; refused if it was not read."""
+    found = part(look, name)
+    if found is None:
+        raise Refused(missing(look, name) if look else "it was not looked at")
+    return found

@@ -18,15 +18,9 @@ WORDS = {
 
 
 def typed(spec: Spec, value: Any, place: str) -> Any:
-    """The value of an option.
+    """The value of an option by its ``spec``, as in a module's argument spec; a message names its ``place``.
 
-    Args:
-        spec: of the option, as in a module's argument spec.
-        value: as it is declared.
-        place: how a message names it.
-
-    Raises:
-        Refused: it is of another type, is no choice, or says something that no option is.
+    Refused if it is of another type, is no choice, or says something that no option is.
     """
     try:
         found = TYPES[spec["type"]](value)

@@ -29,7 +29,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Survey
 
 from .._host_resources.poplar_server import NETWORKD, poplar_server_resources
 from .._host_resources.resources import PACKAGE, Packages, Resource, Unit, resource_steps
-from .looks import Look, Part, missing, part
+from .looks import Look, Part, missing, part, read
 from .module_options import typed
 from .typed_looks import rnic_server_from, roce_server_from, uses_from
 
@@ -42,14 +42,9 @@ Settings = Mapping[str, Any]
 def server_steps(options: Settings, settings: Settings, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
     """Return the steps of a Poplar server.
 
-    Args:
-        options: what pods.yml makes of it: ``interfaces``, as options of rnic_network.
-        settings: the variables of the role poplar_server for it; ``rnic_interfaces`` takes the place of the options'.
-        look: what was read of it.
-        earlier: the steps that are carried out there before.
-
-    Raises:
-        Refused: it cannot or must not be changed so, or what has to be known of it could not be read.
+    ``options`` has ``interfaces``, as options of rnic_network; ``rnic_interfaces`` in the ``settings``, variables of
+    the role poplar_server, takes their place. ``earlier`` are the steps that are carried out there before. Refused if
+    it cannot or must not be changed so, or what has to be known of it could not be read.
     """
     resources = poplar_server_resources(settings)
     first = _resource_steps([each for each in resources if isinstance(each, (Packages, Unit))], look, earlier)
@@ -72,7 +67,7 @@ def _roce_interfaces(settings: Settings) -> list[RoceInterface]:
 def _resource_steps(resources: Sequence[Resource], look: Look, earlier: Sequence[Step]) -> list[Step]:
     if not resources:
         return []
-    return [step for step in resource_steps(resources, _read(look, "things")) if step not in earlier]
+    return [step for step in resource_steps(resources, read(look, "things")) if step not in earlier]
 
 
 def _interface_steps(
@@ -81,7 +76,7 @@ def _interface_steps(
     """As rnic_network in check mode; only what netplan would make of its files the server alone can tell."""
     if not interfaces:
         return []
-    network = _read(look, "network")
+    network = read(look, "network")
     if network["refusal"]:
         raise Refused(network["refusal"])
     server = _server(look, earlier)
@@ -91,7 +86,7 @@ def _interface_steps(
     steps = planner.plan(planner.state_of(server))
     disturbing = disruptive_steps(steps)
     if disturbing:
-        refuse_used(disturbing, uses_from(_read(look, "uses")), server.links)
+        refuse_used(disturbing, uses_from(read(look, "uses")), server.links)
     if steps and planner.backend.name != "networkmanager" and "networkd" in server.services and network["unloaded"]:
         raise Refused(network["unloaded"][0])
     return steps
@@ -115,7 +110,7 @@ def _roce_steps(interfaces: Sequence[RoceInterface], look: Look, earlier: Sequen
     disturbing = [step for step in steps if roce_plan.is_disruptive(step)]
     if disturbing:
         # What is mounted waits for its packets, and virtual functions have settings of their own.
-        uses = replace(uses_from(_read(look, "uses")), mounts=(), functions=())
+        uses = replace(uses_from(read(look, "uses")), mounts=(), functions=())
         refuse_used(disturbing, uses, server.links)
     return [replace(step, kind=ROCE) for step in steps]
 
@@ -143,12 +138,4 @@ def _surveyed(found: Part, devices: Mapping[str, str]) -> RoceServer:
 
 
 def _server(look: Look, earlier: Sequence[Step]) -> Server:
-    """The server's interfaces after the earlier steps."""
-    return predicted(rnic_server_from(_read(look, "links")), [step for step in earlier if step.kind == INTERFACE])
-
-
-def _read(look: Look, name: str) -> Part:
-    found = part(look, name)
-    if found is None:
-        raise Refused(missing(look, name))
-    return found
+    return predicted(rnic_server_from(read(look, "links")), [step for step in earlier if step.kind == INTERFACE])

@@ -55,7 +55,6 @@ def _state(options: Mapping[str, Any], look: Look | None) -> list[str]:
 
 
 def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mapping[str, Any]:
-    """The switch's options, with ARP probes only from servers whose RNIC is up."""
     arp_probes = {
         name: arp_probe
         for name, arp_probe in switch.get("arp_probes", {}).items()
@@ -91,9 +90,7 @@ def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
 def helpers(found: Sequence[Member], kept: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
     """The devices that a run contacts besides those with steps, or for more than their steps, each with what ``for``.
 
-    Args:
-        found: the members of the stages.
-        kept: host to the pods whose locks it keeps.
+    ``kept`` maps hosts to the pods whose locks they keep.
     """
     probes = [
         {"device": server, "for": f"sends ARP probes to IPU-Machines on {each['host']}"}

@@ -32,21 +32,17 @@ PREFIXES = {stages.SWITCH: "tor_switch_", stages.SERVER: "poplar_server_", stage
 
 @dataclass
 class Plan:
-    """The steps, and what came up on the way.
+    """The steps, and what came up on the way."""
 
-    Args:
-        steps: in their order, as in a plan document, each with its ``stage``.
-        options: stage to device to what it should be; devices without a step are missing.
-        refusals: why a device cannot be what it should, each with ``device`` and ``message``.
-        compared: device to kind to the names that were compared.
-        made: device and stage to the steps there.
-    """
-
+    # In their order, as in a plan document, each with its ``stage``.
     steps: list[Recorded] = field(default_factory=list)
+    # Stage to device to what it should be; devices without a step are missing.
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Why a device cannot be what it should, each with ``device`` and ``message``.
     refusals: list[dict[str, str]] = field(default_factory=list)
+    # Device to kind to the names that were compared.
     compared: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    made: dict[tuple[str, str], list[Step]] = field(default_factory=dict)
+    made: dict[tuple[str, str], list[Step]] = field(default_factory=dict)  # device and stage to the steps there
 
     def before(self, device: str, *names: str) -> list[Step]:
         """The steps of a device in earlier stages."""
@@ -54,13 +50,7 @@ class Plan:
 
 
 def plan_of(tenancy: Tenancy, looks: Mapping[str, Look], may_change: Callable[[str, Stage], bool]) -> Plan:
-    """All stages.
-
-    Args:
-        tenancy: what every device should be.
-        looks: host to its look.
-        may_change: whether the run may carry out a stage on a device.
-    """
+    """All stages, as far as ``may_change`` says that the run may carry out a stage on a device."""
     plan = Plan()
     for stage in STAGES:
         for device, options in targets_of(stage, tenancy).items():
@@ -93,13 +83,11 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
 
 
 def _tenants_of(controller: Options) -> Options:
-    """Return the desired controller without the entities of other stages."""
     others = ("agents", "clusters", "allocations")
     return {name: value for name, value in controller.items() if name not in others}
 
 
 def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
-    """Return the entities of these kinds, for controllers that have any."""
     return {
         host: {"admin_port": entities["admin_port"], **{kind: entities[kind] for kind in kinds}}
         for host, entities in controllers.items()

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._tor.cabling import cabling, declare_cables
 from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks, refuse_useless_timer
@@ -18,7 +17,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import RunningConfig, parse
 from ansible_collections.ipu.pod.plugins.module_utils._tor.surroundings import refuse_busy
 
-from .looks import Look, Part, missing, part
+from .looks import Look, read
 from .module_options import typed
 
 Options = Mapping[str, Any]
@@ -31,14 +30,9 @@ OPTIONS = {"type": "dict", "options": {**{name: ARGUMENT_SPEC[name] for name in 
 def switch_steps(options: Options, settings: Options, look: Look, earlier: Sequence[Step] = ()) -> list[Step]:
     """Return the steps of a switch.
 
-    Args:
-        options: what pods.yml makes of it: ``vlans``, ``ports``, and perhaps ``qos`` and ``canary``.
-        settings: the variables of the role tor_switch for it.
-        look: what was read of it.
-        earlier: the steps that are carried out there before.
-
-    Raises:
-        Refused: it cannot be made so, somebody else is changing it, or what has to be known of it could not be read.
+    ``options`` has ``vlans``, ``ports``, and perhaps ``qos`` and ``canary``; ``settings`` are the variables of the role
+    tor_switch, ``earlier`` the steps that are carried out there before. Refused if it cannot be made so, somebody else
+    is changing it, or what has to be known of it could not be read.
     """
     wanted = typed(OPTIONS, _options(options, settings), "tor_switch")
     declared = declare(
@@ -47,7 +41,7 @@ def switch_steps(options: Options, settings: Options, look: Look, earlier: Seque
     refuse_useless_timer(wanted["confirm_within"], Checks(**wanted["checks"]))
     steps = plan(declared, _running_config(look).after(earlier))
     if steps:
-        refuse_busy(_read(look, "sessions")["busy"])
+        refuse_busy(read(look, "sessions")["busy"])
     return steps
 
 
@@ -66,25 +60,13 @@ def _options(options: Options, settings: Options) -> dict[str, Any]:
 
 
 def cabling_of(look: Look, cables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Which device is on which port: ``cabling`` and ``table`` as tor_info returns them.
+    """Which device is on which port: ``cabling`` and ``table`` as tor_info returns them for its option ``cables``.
 
-    Args:
-        look: what was read of the switch.
-        cables: as its option ``cables``.
-
-    Raises:
-        Refused: what the switch sees could not be read.
+    Refused if what the switch sees could not be read.
     """
-    seen = observed_from(_read(look, "info"))
+    seen = observed_from(read(look, "info"))
     return cabling(declare_cables(cables), seen, _running_config(look).ports)
 
 
 def _running_config(look: Look) -> RunningConfig:
-    return parse(_read(look, "running_config")["text"])
-
-
-def _read(look: Look, name: str) -> Part:
-    found = part(look, name)
-    if found is None:
-        raise Refused(missing(look, name))
-    return found
+    return parse(read(look, "running_config")["text"])

@@ -25,31 +25,18 @@ Allocations = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Tenancy:
-    """The vPODs of a run, and what every device should be for them.
+    """The vPODs of a run, and what every device should be for them."""
 
-    Args:
-        declaration: what is wanted, without vPODs that the run leaves aside.
-        allocations: controller host to vPOD to the IPU-Machines that it has now.
-        placement: vPOD to the IPU-Machines that it is to have.
-        changes: vPOD to what becomes of it.
-        impact: what somebody may feel.
-        held: what the controllers hold.
-        teardown: what the devices concerned should be before the vPODs come up.
-        converged: the Poplar servers that need nothing more after that.
-        wanted: what every device should be in the end.
-        bring_up: what is left of that after the teardown.
-    """
-
-    declaration: Declaration
-    allocations: Allocations
-    placement: Placement
-    changes: Mapping[str, VpodChange]
-    impact: Sequence[Interruption]
-    held: Held
-    teardown: Desired
-    converged: Sequence[str]
-    wanted: Desired
-    bring_up: Desired
+    declaration: Declaration  # what is wanted, without vPODs that the run leaves aside
+    allocations: Allocations  # controller host to vPOD to the IPU-Machines that it has now
+    placement: Placement  # vPOD to the IPU-Machines that it is to have
+    changes: Mapping[str, VpodChange]  # vPOD to what becomes of it
+    impact: Sequence[Interruption]  # what somebody may feel
+    held: Held  # what the controllers hold
+    teardown: Desired  # what the devices concerned should be before the vPODs come up
+    converged: Sequence[str]  # the Poplar servers that need nothing more after that
+    wanted: Desired  # what every device should be in the end
+    bring_up: Desired  # what is left of that after the teardown
 
 
 def tenancy_of(
@@ -61,15 +48,9 @@ def tenancy_of(
 ) -> Tenancy:
     """Return placement, teardown, bring-up and impact of the vPODs.
 
-    Args:
-        declaration: the checked pods.yml.
-        controllers: host to what the V-IPU controllers there hold; those that were not read are missing.
-        looks: host to its look; the switches' say in which VLAN a port is.
-        only: the vPODs that the run is about; None for all.
-        allowed: the vPODs that may be interrupted.
-
-    Raises:
-        DeclarationError: a vPOD is not known or finds no place, or where one lies cannot be known.
+    ``controllers`` maps hosts to what the V-IPU controllers there hold, without those that were not read. The run is
+    about the vPODs of ``only`` (None: all), and may interrupt those of ``allowed``. Raises :class:`DeclarationError` if
+    a vPOD is not known or finds no place, or where one lies cannot be known.
     """
     allocations: Allocations = {
         host: {name: fields["agents"] for name, fields in (names.get("allocations") or {}).items()}
@@ -117,11 +98,7 @@ def switches_seen(looks: Mapping[str, Look]) -> dict[str, Any]:
 
 
 def known(declaration: Declaration, names: Sequence[str]) -> None:
-    """See to it that vPODs are declared.
-
-    Raises:
-        DeclarationError: one is not.
-    """
+    """See to it that vPODs are declared; raises :class:`DeclarationError` if one is not."""
     declared = [*declaration.vpods, *declaration.absent]
     for name in names:
         if name not in declared:
@@ -131,14 +108,10 @@ def known(declaration: Declaration, names: Sequence[str]) -> None:
 def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:
     """The devices that a run on some vPODs looks at: servers, controllers, and the switches of their clusters."""
     known(declaration, names)
-    vpods = {**declaration.absent, **declaration.vpods}
+    vpods, devices = {**declaration.absent, **declaration.vpods}, devices_of(declaration).values()
     found: dict[str, None] = {}
     for name in names:
         found.update(dict.fromkeys((*vpods[name].poplar_servers, declaration.controller_of(vpods[name]).host_name)))
         pods = declaration.clusters[vpods[name].cluster].pods
-        found.update(dict.fromkeys(_switches_of(declaration, pods)))
+        found.update({each.name: None for each in devices if each.kind == TOR and each.pod in pods})
     return list(found)
-
-
-def _switches_of(declaration: Declaration, pods: Collection[str]) -> list[str]:
-    return [device.name for device in devices_of(declaration).values() if device.kind == TOR and device.pod in pods]

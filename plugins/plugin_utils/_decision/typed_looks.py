@@ -40,11 +40,7 @@ def roce_server_from(data: Mapping[str, Any]) -> RoceServer:
 
 
 def from_plain(wanted: Any, data: Any) -> Any:
-    """The value of a type, such as a dataclass or ``Mapping[str, Link]``, that ``plain`` has turned into data.
-
-    Raises:
-        TypeError: the type says something that plain data cannot.
-    """
+    """The value of a type, such as a dataclass or ``Mapping[str, Link]``, that ``plain`` has turned into data."""
     if wanted in PLAIN:
         return data
     if is_dataclass(wanted):

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The views of a look and its plan: lines for a terminal, and files. Pure."""
+"""The plan as a document, and what people see of it and of the looks, in lines and files. Pure."""
 
 from __future__ import annotations
 
@@ -11,39 +11,40 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 
+from .._desired.degraded import undamaged
 from .._desired.desired import desired
 from .._drift.drift import drift_markdown, drift_report, drift_table
 from .._drift.ignore_rules import parse_rules
 from .._drift.junit import junit_of
+from .._drift.not_ours import not_ours_on_controllers, not_ours_on_switches
 from .._placement.capacity import capacity
+from .._placement.placement import Placement
 from .._plan_page.page import page_of
 from .._plan_page.rack import rack_of
-from .._pod.managed import unmanaged
-from .._pod.model import CONTROLLER_LAYER, Declaration
+from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
+from .._pod.managed import unmanaged, wholly_unmanaged
+from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._reports.capacity_table import capacity_table_of
 from .._reports.markdown import markdown_of
+from .._reports.plan_document import plan_document
 from .._reports.table import table_of
 from .._reports.vpod_table import vpod_table
 from .controller_steps import held, silence
+from .decision import Decision, Request
 from .looks import Look, answered, missing, part
 from .switch_steps import cabling_of
+from .tenancy import Tenancy
 
 Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class View:
-    """A view: lines, files and an exit code.
+    """A view: lines, files and an exit code."""
 
-    Args:
-        lines: for the terminal.
-        files: name to content.
-        exit_code: what the run ends with, unless it fails.
-    """
-
-    lines: Sequence[str]
-    files: Mapping[str, str] = field(default_factory=dict)
-    exit_code: int = 0
+    lines: Sequence[str]  # for the terminal
+    files: Mapping[str, str] = field(default_factory=dict)  # name to content
+    exit_code: int = 0  # what the run ends with, unless it fails
 
 
 def plan_view(document: Document, declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> View:
@@ -57,11 +58,7 @@ def plan_view(document: Document, declaration: Declaration, placement: Mapping[s
 
 
 def drift_view(document: Document, compared: Mapping[str, Any], rules: Any, today: str) -> View:
-    """Return the view of drift.
-
-    Raises:
-        Refused: a rule of ``drift_ignore`` is none.
-    """
+    """Return the view of drift; refused if a rule of ``drift_ignore`` is none."""
     report = drift_report(document, compared, parse_rules(rules), today)
     files = {"drift.json": _json(report), "drift.md": drift_markdown(report), "junit.xml": junit_of(report)}
     return View(drift_table(report), files, report["exit_code"])
@@ -76,11 +73,7 @@ def vpods_view(document: Document, declaration: Declaration, only: Sequence[str]
 def capacity_view(
     declaration: Declaration, allocations: Mapping[str, Mapping[str, Sequence[str]]], ipus: int, cluster: str
 ) -> View:
-    """Return the view of free capacity, and whether so many IPUs fit.
-
-    Raises:
-        DeclarationError: that cluster is not declared, or nobody could have so many.
-    """
+    """Return the view of free capacity, and whether so many IPUs fit; raises as :func:`capacity`."""
     return View(capacity_table_of(capacity(declaration, allocations, ipus, cluster)))
 
 
@@ -89,11 +82,7 @@ def summary_view(
 ) -> View:
     """Return the summary of controllers and switches, and of the verification.
 
-    Args:
-        declaration: the checked pods.yml.
-        looks: host to its look.
-        wanted: what every device should be.
-        verified: the Poplar servers that have shown that they reach their IPU-Machines.
+    The Poplar servers that are ``verified`` have shown that they reach their IPU-Machines.
     """
     lines: list[str] = []
     for controller in declaration.controllers.values():
@@ -135,8 +124,7 @@ def _controller_lines(there: Mapping[str, Any]) -> list[str]:
 def allocations_of(declaration: Declaration, looks: Mapping[str, Look]) -> dict[str, dict[str, Sequence[str]]]:
     """Host of a controller to vPOD to its IPU-Machines; those that are not managed and do not say are missing.
 
-    Raises:
-        Refused: a managed controller does not say.
+    Refused if a managed controller does not say.
     """
     only_read = unmanaged(declaration)[CONTROLLER_LAYER]
     found: dict[str, dict[str, Sequence[str]]] = {}
@@ -154,11 +142,7 @@ def allocations_of(declaration: Declaration, looks: Mapping[str, Look]) -> dict[
 
 
 def cabling_view(declaration: Declaration, looks: Mapping[str, Look]) -> View:
-    """Which device is on which port of the ToR switches.
-
-    Raises:
-        Refused: a device is on the port of another, or a switch did not say.
-    """
+    """Which device is on which port of the ToR switches; refused if a switch did not say."""
     lines: list[str] = []
     wrong: list[str] = []
     # Cables do not depend on where the vPODs lie.
@@ -190,3 +174,72 @@ def _wrong(cable: Mapping[str, Any]) -> str:
 
 def _json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=4) + "\n"
+
+
+def document_of(
+    decision: Decision, looks: Mapping[str, Look], declaration: Declaration, made: str, by: str
+) -> dict[str, Any]:
+    """The plan as a document."""
+    tenancy = decision.tenancy
+    if tenancy is None:
+        unknown = [{"device": "pods.yml", "message": message} for message in decision.refusals]
+        return plan_document(replace(declaration, vpods={}), {}, [], unknown or decision.unseen, [], made, by)
+    steps = [{key: value for key, value in step.items() if key != "stage"} for step in decision.plan.steps]
+    with_absent, placement = _with_absent(tenancy)
+    return plan_document(with_absent, placement, steps, decision.unseen, not_ours(tenancy, looks), made, by)
+
+
+def not_ours(tenancy: Tenancy, looks: Mapping[str, Look]) -> list[dict[str, str]]:
+    """Return what others own on controllers and switches."""
+    # What is left alone because an IPU-Machine is excluded is nobody else's.
+    wanted = desired(undamaged(tenancy.declaration), tenancy.placement)
+    switches = {**wanted["tor_switches"], **wanted["management_switches"]}
+    gathered = {
+        host: found
+        for host, look in looks.items()
+        for found in [part(look, "gathered")]
+        if found is not None and host in switches
+    }
+    held = {host: entities for host, entities in tenancy.held.items() if host in wanted["vipu_controllers"]}
+    controllers = not_ours_on_controllers(wanted["vipu_controllers"], held)
+    return [*controllers, *not_ours_on_switches(switches, gathered)]
+
+
+def _with_absent(tenancy: Tenancy) -> tuple[Declaration, Placement]:
+    """Those that are to go still feel what is taken from them, as long as nobody else has it."""
+    declaration = tenancy.declaration
+    held = {name: agents for names in tenancy.allocations.values() for name, agents in names.items()}
+    there = {name: held.get(name, []) for name in declaration.absent}
+    everybody = replace(declaration, vpods={**declaration.absent, **declaration.vpods})
+    return everybody, {**there, **tenancy.placement}
+
+
+def left_out(declaration: Declaration, request: Request) -> list[str]:
+    """Return lines on devices that a run leaves out, by ``--limit`` and by ``managed``."""
+    only_read = wholly_unmanaged(declaration)
+    hosts = set(request.hosts)
+    kinds = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER)
+    known = [device.name for device in devices_of(declaration).values() if device.kind in kinds]
+    by_limit = [name for name in known if name not in hosts and name not in only_read]
+    words = {SWITCH_LAYER: "switches", SERVERS_LAYER: "Poplar servers", CONTROLLER_LAYER: "V-IPU controllers on"}
+    by_layer = [f"{words[layer]} {', '.join(names)}" for layer, names in unmanaged(declaration).items() if names]
+    return [
+        *([f"Left out by --limit: {', '.join(by_limit)}"] if by_limit else []),
+        *([f"Not managed by pods.yml: {'; '.join(by_layer)}"] if by_layer else []),
+    ]
+
+
+def notes(looks: Mapping[str, Look]) -> list[str]:
+    """Return lines on changes in progress, by somebody else or by an interrupted run."""
+    found = []
+    for host, look in looks.items():
+        sessions, network = part(look, "sessions") or {}, part(look, "network") or {}
+        if sessions.get("timer") is not None:
+            found.append(f"{host}: a commit timer is running; the switch undoes that commit in {sessions['timer']} s")
+        if sessions.get("busy"):
+            found.append(f"{host}: configuration sessions are open: {', '.join(sorted(sessions['busy']))}")
+        if network.get("pending"):
+            found.append(f"{host}: a change of its NICs is not confirmed yet and undoes itself")
+        if network.get("undone"):
+            found.append(f"{host}: a change of its NICs was not confirmed; the old settings are back")
+    return found

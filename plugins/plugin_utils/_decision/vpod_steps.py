@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PART
 from .._host_resources.resources import TASK, File, Resource, Resources, resource_steps
 from .._host_resources.vpod import CLIENT, HEADER, vpod_resources
 from .._pod.model import FILES
-from .looks import Look, Part, missing, part
+from .looks import Look, Part, read
 
 Options = Mapping[str, Any]
 Secrets = Mapping[str, Mapping[str, str]]
@@ -33,21 +33,15 @@ def vpod_steps(
 ) -> list[Step]:
     """The steps of the role.
 
-    Args:
-        options: what the server should be, of the desired state or of the teardown.
-        settings: the role's variables for the server.
-        look: of the server.
-        controller_look: of the host of the vPOD's controller; only needed for credentials and IPUoF files.
-        earlier: what the role does on the server while vPODs go down.
-        new_key: whether the plan makes the server's V-IPU user, who then has another access key.
-        controller_earlier: what earlier stages do on the controller's host.
+    ``options`` are those of the desired state or of the teardown, ``earlier`` what the role does on the server while
+    vPODs go down, ``controller_earlier`` what earlier stages do on the controller's host. Its look is only needed for
+    credentials and IPUoF files. ``new_key``: the plan makes the server's V-IPU user, who then has another access key.
 
-    Raises:
-        Refused: the controller has no credentials for the server and does not get them, something stands in the way, or
-            what has to be known was not read.
+    Refused if the controller has no credentials for the server and does not get them, something stands in the way, or
+    what has to be known was not read.
     """
     own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
-    seen = _without(_read(look, "things"), [step.name for step in earlier if step.action == REMOVE])
+    seen = _without(read(look, "things"), [step.name for step in earlier if step.action == REMOVE])
     resources = vpod_resources(own, is_ours=seen["texts"].get(CLIENT, "").startswith(HEADER))
     if own["vpod_vipu"].get("user"):
         controller = own["vpod_vipu"]["controller"]
@@ -61,21 +55,14 @@ def vpod_steps(
     # An earlier stage writes only what is the same in the end.
     written = [step.name for step in earlier if step.action != REMOVE]
     left = [each for each in resources if getattr(each, "path", None) not in written]
-    state = predict(dict(_read(look, "ipuof")), [step for step in earlier if ipuof.is_place(step.name)])
+    state = predict(dict(read(look, "ipuof")), [step for step in earlier if ipuof.is_place(step.name)])
     configurations = _configurations(options, controller_look, controller_earlier)
     return [*resource_steps(left, seen), *_ipuof_steps(options["ipuof"], configurations, own, state)]
 
 
-def _read(look: Look | None, name: str) -> Part:
-    found = part(look, name)
-    if found is None:
-        raise Refused(missing(look, name) if look else "it was not looked at")
-    return found
-
-
 def _of_controller(controller: str, look: Look | None, name: str) -> Part:
     try:
-        return _read(look, name)
+        return read(look, name)
     except Refused as error:
         raise Refused(f"{controller}: {error}, so what the server needs from there is not known") from None
 

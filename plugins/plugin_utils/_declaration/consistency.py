@@ -8,17 +8,14 @@ from collections.abc import Iterator, Mapping
 
 from .._desired.containers import container_findings
 from .._inventory.hosts import FIXED_GROUPS
-from .._placement.racks import rack_findings
-from .._pod.controllers import dedicated_findings
-from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, device_name, devices_of, devices_of_pod
+from .._placement.racks import pods_of_servers, rack_findings
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
 from .._pod.managed import pods_of_controller
 from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
+from .._pod.schema import Finding
 from .._pod.wording import some, unknown
-from .server_consistency import server_findings, tenancy_findings
-from .switch_consistency import switch_findings
-from .vpod_consistency import absent_findings, block_findings, jobs_findings, vpod_findings
-
-Finding = tuple[str, str]
+from .device_consistency import server_findings, switch_findings, tenancy_findings
+from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings
 
 ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")
 
@@ -38,8 +35,8 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *vpod_findings(declaration),
         *block_findings(declaration),
         *jobs_findings(declaration),
-        *tenancy_findings(declaration, _servers(declaration)),
-        *absent_findings(declaration, _servers(declaration)),
+        *tenancy_findings(declaration, pods_of_servers(declaration)),
+        *absent_findings(declaration, pods_of_servers(declaration)),
         *dedicated_findings(declaration),
     ]
     # Clashes between devices are only meaningful once every device has a name of its own.
@@ -88,7 +85,7 @@ def _overrides(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> 
 
 
 def _controllers(declaration: Declaration) -> Iterator[Finding]:
-    servers = _servers(declaration)
+    servers = pods_of_servers(declaration)
     for name, controller in declaration.controllers.items():
         path = f"controllers.{name}"
         if (controller.host is None) == (controller.address is None):
@@ -108,20 +105,16 @@ def _clusters(declaration: Declaration) -> Iterator[Finding]:
         for pod in cluster.pods:
             if pod not in declaration.pods:
                 yield f"{path}.pods", unknown(pod, "pod", declaration.pods)
-            elif pod in taken:
-                yield f"{path}.pods", f"{pod!r} is already in clusters.{taken[pod]}; a pod belongs to one cluster"
-            taken.setdefault(pod, name)
+            elif (other := taken.setdefault(pod, name)) != name:
+                yield f"{path}.pods", f"{pod!r} is already in clusters.{other}; a pod belongs to one cluster"
 
 
 def _canaries(declaration: Declaration) -> Iterator[Finding]:
     for pod in (pod for pod in declaration.pods.values() if pod.canary):
-        able = [device.name for device in devices_of_pod(pod) if device.kind != IPU_MACHINE]
+        path, able = f"pods.{pod.name}.canary", [each.name for each in devices_of_pod(pod) if each.kind != IPU_MACHINE]
         for name in pod.canary:
             if name not in able:
-                yield (
-                    f"pods.{pod.name}.canary",
-                    f"{name!r} is no switch or Poplar server of {pod.name}; use {', '.join(able)}",
-                )
+                yield path, f"{name!r} is no switch or Poplar server of {pod.name}; use {', '.join(able)}"
 
 
 def _managed(declaration: Declaration) -> Iterator[Finding]:
@@ -193,22 +186,11 @@ def _switch_ports(declaration: Declaration, by_pod: Mapping[str, list[Device]]) 
 
 
 def _port_clash(pod: Pod, device: Device, other: Device, port: str) -> Finding:
-    moved = device if _has_port_override(pod, device) else other
+    is_overridden = any(key.startswith("switch_port") for key in pod.overrides.get(device.name, {}))
+    moved = device if is_overridden else other
     stays = other if moved is device else device
     key = "switch_ports" if moved.kind == POPLAR_SERVER else "switch_port"
     return (
         f"pods.{pod.name}.overrides.{moved.name}.{key}",
         f"{port} of {moved.name} is already the port of {stays.name}; give each its own port",
     )
-
-
-def _has_port_override(pod: Pod, device: Device) -> bool:
-    return any(key.startswith("switch_port") for key in pod.overrides.get(device.name, {}))
-
-
-def _servers(declaration: Declaration) -> set[str]:
-    return {
-        device_name(pod, POPLAR_SERVER, number)
-        for pod in declaration.pods.values()
-        for number in range(1, pod.poplar_servers + 1)
-    }

@@ -9,9 +9,8 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port, port_name
 
-from .._pod.controllers import controller_ports
 from .._pod.mac_addresses import require_netaddr
-from .._pod.model import ABSENT, POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .._pod.model import ABSENT, POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod, controller_ports
 from .._pod.schema import MISSING, Problems
 from .._pod.switches import ManagementSwitch, SwitchPort, Tor, Vlan
 from .consistency import contradictions
@@ -36,13 +35,9 @@ Fields = Mapping[str, Any]
 
 
 def parse_declaration(document: Any) -> Declaration:
-    """Check a pods.yml document and give it its defaults.
+    """Check a pods.yml document, as parsed YAML, and give it its defaults.
 
-    Args:
-        document: the parsed YAML. The key ``sim`` belongs to the simulated pod and is not looked at.
-
-    Raises:
-        DeclarationError: with every problem that was found, each with its key path.
+    Raises :class:`DeclarationError` with every problem that was found, each with its key path.
     """
     require_netaddr()
     if isinstance(document, Mapping):
@@ -112,7 +107,6 @@ def _port(name: str, port: str, fields: Fields) -> SwitchPort:
 
 
 def _in_full(facts: Fields) -> dict[str, Any]:
-    """Overrides of a device, with its ports in full."""
     spelled = dict(facts)
     if "switch_port" in facts:
         spelled["switch_port"] = canonical_port(facts["switch_port"])

@@ -31,17 +31,18 @@ def plugin_options() -> dict[str, Any]:
 
 def json_schema() -> dict[str, Any]:
     """The whole file as JSON Schema, draft 2020-12."""
-    document = DOCUMENT.json_schema()
-    document["properties"][FOR_THE_SIMULATOR] = {"description": "For the simulated pod; not looked at."}
+    simulator = {FOR_THE_SIMULATOR: {"description": "For the simulated pod; not looked at."}}
+    properties = {**DOCUMENT.json_schema["properties"], **simulator}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "pods.yml of the Ansible collection ipu.pod",
-        **document,
+        **DOCUMENT.json_schema,
+        "properties": properties,
     }
 
 
 def _option(key: Key, kind: MapOf) -> dict[str, Any]:
-    inner = kind.value if isinstance(kind.value, Record) else Record(())
+    inner = kind.value if isinstance(kind.value, Record) else Record()
     lines = [f"By name, {key.meaning}.", *(_line(path, each) for path, each in rows(inner))]
     described = {"description": [re.sub("`([^`]*)`", r"C(\1)", line) for line in lines], "type": "dict"}
     return {**described, **({"required": True} if key.required else {"default": key.default})}

@@ -16,55 +16,52 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
 )
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import ALLOCATION_SIZES, PARTITION_SIZES
 
-from .._pod.controllers import FIRST_PORT, PORTS_OF_ONE
 from .._pod.model import (
     ABSENT,
     DEDICATED,
     ENVIRONMENT,
     FILES,
+    FIRST_PORT,
     INSECURE,
     JOBS,
     LAYERS,
     MACVLAN,
     OWN,
     POD_MODELS,
+    PORTS_OF_ONE,
     PRESENT,
     SECURE,
     SHARED,
 )
-from .._pod.schema import Address, Choice, Flag, Integer, Key, ListOf, MapOf, Record, Text
+from .._pod.schema import ADDRESS, FLAG, Key, MapOf, Record, choice, integer, list_of, text
 from .._pod.switches import ASCENDING, DESCENDING, DEVICE, EXTERNAL, KEPT, POD_OWNER, QUARANTINE, SPARE, STORAGE, UPLINK
 from .kinds import (
+    MAC_ADDRESS,
+    NAMED_VLAN,
+    PORT_OR_CHANNEL,
+    ROCE_DIFFERENCES,
     VLAN_ID,
     VLAN_NAME,
+    VLAN_REFERENCE,
+    VLAN_REFERENCES,
     VNI,
-    MacAddress,
-    NamedVlan,
-    PortName,
-    RoceDifferences,
-    VlanReference,
-    VlanReferences,
 )
 
 SCHEMA = 1
 
-NAME = Text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)", "a name")
-ENTITY = Text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)", "a V-IPU name")
-HOST_OR_PORT = Text(r"[A-Za-z0-9][A-Za-z0-9/._-]{0,62}", "the name of a device or of a port")
-PORT = Text(r"[Ee][Tt]([Hh][Ee][Rr][Nn][Ee][Tt])?\d+(/\d+)?", "a switch port such as Ethernet9/1", "a port")
-PORT_OR_CHANNEL = PortName(
-    r"[Ee][Tt][A-Za-z]*\d+(/\d+)*|[Pp][Oo][A-Za-z-]*\d+",
-    "a port such as Ethernet9/1 or Et9, or a port channel such as Port-Channel5",
-)
-TEMPLATE = Text(
+NAME = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)", "a name")
+ENTITY = text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)", "a V-IPU name")
+HOST_OR_PORT = text(r"[A-Za-z0-9][A-Za-z0-9/._-]{0,62}", "the name of a device or of a port")
+PORT = text(r"[Ee][Tt]([Hh][Ee][Rr][Nn][Ee][Tt])?\d+(/\d+)?", "a switch port such as Ethernet9/1", "a port")
+TEMPLATE = text(
     r"([A-Za-z0-9._-]|\{(pod|lrack|n)\})+",
     "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}",
     "a template",
 )
-MTU = Integer(1280, 9216)
-SWITCH_MTU = Integer(1280, 9214)
-IPUS = Integer(1, 1 << 20, "a whole number")
-TCP_PORT = Integer(1, 65535)
+MTU = integer(1280, 9216)
+SWITCH_MTU = integer(1280, 9214)
+IPUS = integer(1, 1 << 20, "a whole number")
+TCP_PORT = integer(1, 65535)
 
 AS_IT_IS = "kept as it is"
 BY_ROLE = "by its role, else kept as it is"
@@ -73,361 +70,223 @@ DERIVED = "derived"
 BELOW = "those below"
 
 PORT_SETTINGS = Record(
-    (
-        Key("description", Text(r"[ -~]*", "a text in one line"), "what it is for", derived=BY_ROLE),
-        Key("mode", Choice(("access", "trunk")), "whether it carries one VLAN, or several", derived=BY_ROLE),
-        Key("vlan", VlanReference(), "the VLAN of an access port", derived=BY_ROLE),
-        Key("native_vlan", VlanReference(), "the VLAN that a trunk carries untagged", derived=BY_ROLE),
-        Key(
-            "vlans",
-            ListOf(VlanReferences()),
-            "what a trunk carries. The native VLAN, and at a server its tenant's, need not be listed",
-            derived=BY_ROLE,
-        ),
-        Key("mtu", SWITCH_MTU, "in bytes", derived=BY_ROLE),
-        Key("enabled", Flag(), "whether it is up", derived=BY_ROLE),
-        Key(
-            "channel_group",
-            Integer(0, 2000),
-            "the number of the port channel that it is a member of, 0 for none",
-            derived=BY_ROLE,
-        ),
-        Key("lacp", Choice(("active", "passive", "on")), "how the member negotiates", derived=BY_ROLE),
-        Key("spanning_tree_edge", Flag(), "whether it forwards at once (`spanning-tree portfast`)", derived=BY_ROLE),
-        Key("lldp", Flag(), "whether it sends and receives LLDP", derived=BY_ROLE),
-    )
+    Key("description", text(r"[ -~]*", "a text in one line"), derived=BY_ROLE).means("what it is for"),
+    Key("mode", choice("access", "trunk"), derived=BY_ROLE).means("whether it carries one VLAN, or several"),
+    Key("vlan", VLAN_REFERENCE, derived=BY_ROLE).means("the VLAN of an access port"),
+    Key("native_vlan", VLAN_REFERENCE, derived=BY_ROLE).means("the VLAN that a trunk carries untagged"),
+    Key("vlans", list_of(VLAN_REFERENCES), derived=BY_ROLE).means(
+        "what a trunk carries. The native VLAN, and at a server its tenant's, need not be listed"
+    ),
+    Key("mtu", SWITCH_MTU, derived=BY_ROLE).means("in bytes"),
+    Key("enabled", FLAG, derived=BY_ROLE).means("whether it is up"),
+    Key("channel_group", integer(0, 2000), derived=BY_ROLE).means(
+        "the number of the port channel that it is a member of, 0 for none"
+    ),
+    Key("lacp", choice("active", "passive", "on"), derived=BY_ROLE).means("how the member negotiates"),
+    Key("spanning_tree_edge", FLAG, derived=BY_ROLE).means("whether it forwards at once (`spanning-tree portfast`)"),
+    Key("lldp", FLAG, derived=BY_ROLE).means("whether it sends and receives LLDP"),
 )
-OWNER = Key(
-    "owner",
-    Choice((POD_OWNER, EXTERNAL)),
+OWNER = Key("owner", choice(POD_OWNER, EXTERNAL), derived="by its role").means(
     "on an external port nothing is ever touched, even if the map gives it to a device. The VLAN of that device is "
-    "then its owner's business: placing a vPOD there moves nothing, and `verify.yml` shows what does not work",
-    derived="by its role",
+    "then its owner's business: placing a vPOD there moves nothing, and `verify.yml` shows what does not work"
 )
 TOR_PORT = Record(
-    (
-        Key("role", Choice((STORAGE, UPLINK, SPARE)), "of a port that no declared device has", derived="by the map"),
-        OWNER,
-        Key(
-            "roce", Flag(), "whether it gets the RoCE profile", derived="by its role: RNICs and managed uplinks get it"
-        ),
-        *PORT_SETTINGS.keys,
-    )
+    Key("role", choice(STORAGE, UPLINK, SPARE), derived="by the map").means("of a port that no declared device has"),
+    OWNER,
+    Key("roce", FLAG, derived="by its role: RNICs and managed uplinks get it").means(
+        "whether it gets the RoCE profile"
+    ),
+    *PORT_SETTINGS.keys,
 )
-MANAGEMENT_PORT = Record((OWNER, *PORT_SETTINGS.keys))
+MANAGEMENT_PORT = Record(OWNER, *PORT_SETTINGS.keys)
 
 RNIC = Record(
-    (
-        Key("interface", NAME, "name of the first RNIC on the servers", "ens2f0"),
-        Key(
-            "vlan",
-            VLAN_ID,
-            "VLAN of the RNICs that no vPOD has",
-            derived=f"the VLAN `{QUARANTINE}` of `pods.NAME.vlans`; without that, {AS_IT_IS}",
-        ),
-        Key("vni", VNI, "the VXLAN network of that VLAN"),
-        Key("vlan_name", VLAN_NAME, "the name of that VLAN on the switch", derived="`NAME-rnic`"),
-        Key("mtu", MTU, "MTU of the servers' RNICs, in bytes", derived=AS_IT_IS),
-    )
+    Key("interface", NAME, "ens2f0").means("name of the first RNIC on the servers"),
+    Key("vlan", VLAN_ID, derived=f"the VLAN `{QUARANTINE}` of `pods.NAME.vlans`; without that, {AS_IT_IS}").means(
+        "VLAN of the RNICs that no vPOD has"
+    ),
+    Key("vni", VNI).means("the VXLAN network of that VLAN"),
+    Key("vlan_name", VLAN_NAME, derived="`NAME-rnic`").means("the name of that VLAN on the switch"),
+    Key("mtu", MTU, derived=AS_IT_IS).means("MTU of the servers' RNICs, in bytes"),
 )
 TOR = Record(
-    (
-        Key(
-            "ipu_machine_order",
-            Choice((ASCENDING, DESCENDING)),
-            "how the IPU-Machines are cabled, from port 9 to 24",
-            ASCENDING,
-        ),
-        Key("address", Address(), "management address of the ToR switch", derived=DERIVED),
-        Key("mtu", SWITCH_MTU, "MTU of the RNIC ports, in bytes", derived=AS_IT_IS),
-        Key(
-            "spanning_tree_edge",
-            Flag(),
-            "whether RNIC ports forward at once (`spanning-tree portfast`)",
-            derived=AS_IT_IS,
-        ),
-        Key(
-            "roce",
-            RoceDifferences(),
-            "quality of service of the RNIC ports",
-            derived=AS_IT_IS,
-            see="inventory.md#lossless-roce",
-        ),
-        Key(
-            "ports",
-            MapOf(PORT_OR_CHANNEL, TOR_PORT, "PORT"),
-            "exceptions and additions by port name",
-            {},
-            see="inventory.md#switch-ports",
-        ),
-        Key("descriptions", Choice((DEVICE, KEPT)), "whether RNIC ports are described by their devices", DEVICE),
-        Key(
-            "spare_ports",
-            Choice((KEPT, QUARANTINE)),
-            f"`{QUARANTINE}` puts spare ports into the VLAN of that name",
-            KEPT,
-        ),
-        Key(
-            "canary",
-            ListOf(HOST_OR_PORT),
-            "devices or ports that are changed, checked and confirmed before the others",
-            (),
-        ),
-    )
+    Key("ipu_machine_order", choice(ASCENDING, DESCENDING), ASCENDING).means(
+        "how the IPU-Machines are cabled, from port 9 to 24"
+    ),
+    Key("address", ADDRESS, derived=DERIVED).means("management address of the ToR switch"),
+    Key("mtu", SWITCH_MTU, derived=AS_IT_IS).means("MTU of the RNIC ports, in bytes"),
+    Key("spanning_tree_edge", FLAG, derived=AS_IT_IS).means(
+        "whether RNIC ports forward at once (`spanning-tree portfast`)"
+    ),
+    Key("roce", ROCE_DIFFERENCES, derived=AS_IT_IS, see="inventory.md#lossless-roce").means(
+        "quality of service of the RNIC ports"
+    ),
+    Key("ports", MapOf(PORT_OR_CHANNEL, TOR_PORT, "PORT"), {}, see="inventory.md#switch-ports").means(
+        "exceptions and additions by port name"
+    ),
+    Key("descriptions", choice(DEVICE, KEPT), DEVICE).means("whether RNIC ports are described by their devices"),
+    Key("spare_ports", choice(KEPT, QUARANTINE), KEPT).means(
+        f"`{QUARANTINE}` puts spare ports into the VLAN of that name"
+    ),
+    Key("canary", list_of(HOST_OR_PORT), ()).means(
+        "devices or ports that are changed, checked and confirmed before the others"
+    ),
 )
-VLANS = Key(
-    "vlans",
-    MapOf(VLAN_NAME, NamedVlan(), "VLAN"),
-    f"a VLAN that belongs to no tenant. Server ports carry all of them beside their tenant's, except `{QUARANTINE}`",
-    {},
+VLANS = Key("vlans", MapOf(VLAN_NAME, NAMED_VLAN, "VLAN"), {}).means(
+    f"a VLAN that belongs to no tenant. Server ports carry all of them beside their tenant's, except `{QUARANTINE}`"
 )
 MANAGEMENT_SWITCH = Record(
-    (
-        Key("address", Address(), "its management address", required=True),
-        Key("vlans", VLANS.kind, "its VLANs", {}),
-        Key(
-            "ports",
-            MapOf(PORT_OR_CHANNEL, MANAGEMENT_PORT, "PORT"),
-            "its ports, with the keys of those under `tor` but for `role` and `roce`",
-            {},
-            see="inventory.md#switch-ports",
-        ),
-    )
+    Key("address", ADDRESS, required=True).means("its management address"),
+    Key("vlans", VLANS.kind, {}).means("its VLANs"),
+    Key("ports", MapOf(PORT_OR_CHANNEL, MANAGEMENT_PORT, "PORT"), {}, see="inventory.md#switch-ports").means(
+        "its ports, with the keys of those under `tor` but for `role` and `roce`"
+    ),
 )
 NAMES = Record(
-    (
-        Key("ipu_machine", TEMPLATE, "how IPU-Machines are named", "{pod}-ipum{n}"),
-        Key("poplar_server", TEMPLATE, "how Poplar servers are named", "{pod}-poplar{n}"),
-        Key("tor_switch", TEMPLATE, "how the ToR switch is named", "{pod}-tor"),
-        Key("management_switch", TEMPLATE, "how the management switch is named", "{pod}-mgmt"),
-    )
+    Key("ipu_machine", TEMPLATE, "{pod}-ipum{n}").means("how IPU-Machines are named"),
+    Key("poplar_server", TEMPLATE, "{pod}-poplar{n}").means("how Poplar servers are named"),
+    Key("tor_switch", TEMPLATE, "{pod}-tor").means("how the ToR switch is named"),
+    Key("management_switch", TEMPLATE, "{pod}-mgmt").means("how the management switch is named"),
 )
 OVERRIDES = Record(
-    (
-        Key("bmc_address", Address(), "of an IPU-Machine", derived=DERIVED),
-        Key("bmc_mac", MacAddress(), "of an IPU-Machine"),
-        Key("gateway_address", Address(), "of an IPU-Machine", derived=DERIVED),
-        Key("gateway_mac", MacAddress(), "of an IPU-Machine"),
-        Key("management_address", Address(), "of a Poplar server or a switch", derived=DERIVED),
-        Key("rnic_address", Address(), "of an IPU-Machine or a Poplar server", derived=DERIVED),
-        Key("rnic_interface", NAME, "of a Poplar server", derived="`pods.NAME.rnic.interface`"),
-        Key("rnic_mac", MacAddress(), "of an IPU-Machine or a Poplar server"),
-        Key("rnic_mtu", MTU, "of a Poplar server, in bytes", derived="`pods.NAME.rnic.mtu`"),
-        Key("rnic_prefix", Integer(8, 30), "of an IPU-Machine or a Poplar server", derived=DERIVED),
-        Key("switch_port", PORT, "of an IPU-Machine", derived=DERIVED),
-        Key("switch_ports", ListOf(PORT), "of a Poplar server", derived=DERIVED),
-    )
+    Key("bmc_address", ADDRESS, derived=DERIVED).means("of an IPU-Machine"),
+    Key("bmc_mac", MAC_ADDRESS).means("of an IPU-Machine"),
+    Key("gateway_address", ADDRESS, derived=DERIVED).means("of an IPU-Machine"),
+    Key("gateway_mac", MAC_ADDRESS).means("of an IPU-Machine"),
+    Key("management_address", ADDRESS, derived=DERIVED).means("of a Poplar server or a switch"),
+    Key("rnic_address", ADDRESS, derived=DERIVED).means("of an IPU-Machine or a Poplar server"),
+    Key("rnic_interface", NAME, derived="`pods.NAME.rnic.interface`").means("of a Poplar server"),
+    Key("rnic_mac", MAC_ADDRESS).means("of an IPU-Machine or a Poplar server"),
+    Key("rnic_mtu", MTU, derived="`pods.NAME.rnic.mtu`").means("of a Poplar server, in bytes"),
+    Key("rnic_prefix", integer(8, 30), derived=DERIVED).means("of an IPU-Machine or a Poplar server"),
+    Key("switch_port", PORT, derived=DERIVED).means("of an IPU-Machine"),
+    Key("switch_ports", list_of(PORT), derived=DERIVED).means("of a Poplar server"),
 )
 POD = Record(
-    (
-        Key("model", Choice(tuple(sorted(POD_MODELS))), "the product", required=True),
-        Key("lrack", Integer(1, 254), "logical rack number", 1),
-        Key("addressing", Choice(("factory", "multi-rack")), "the plan of addresses", "factory"),
-        Key("poplar_servers", Integer(1, 4), "how many stand in the rack", 1),
-        Key("rnic", RNIC, "the RDMA NICs", {}, BELOW),
-        Key("tor", TOR, "the ToR switch", {}, BELOW),
-        VLANS,
-        Key(
-            "management_switch",
-            MANAGEMENT_SWITCH,
-            "only what is declared of it; nothing is derived",
-            derived="no such host",
-        ),
-        Key("names", NAMES, "templates of `{pod}`, `{lrack}` and `{n}`", {}, BELOW),
-        Key(
-            "managed",
-            ListOf(Choice(LAYERS)),
-            "what may be changed; the rest is only read, and need not answer",
-            LAYERS,
-            "all three",
-            see="ownership.md",
-        ),
-        Key(
-            "canary",
-            ListOf(NAME),
-            "switches and Poplar servers that are changed before all others; their pod comes before pods without",
-            (),
-        ),
-        Key(
-            "excluded",
-            ListOf(NAME),
-            "IPU-Machines that are out of order: no vPOD gets them, and nobody waits for them",
-            (),
-            see="placement.md#a-dead-ipu-machine",
-        ),
-        Key(
-            "hypervisors",
-            ListOf(NAME),
-            "Poplar servers that may be in several vPODs (this needs `rnic.vlan`); every other one is bare metal and "
-            "in one vPOD at most",
-            (),
-            see="vpods.md#bare-metal-and-hypervisors",
-        ),
-        Key("virtual_functions", Integer(1, 127), "how many the RNIC of each hypervisor has", 8),
-        Key(
-            "overrides",
-            MapOf(NAME, OVERRIDES, "DEVICE"),
-            "host variables of that device that differ from the derived ones",
-            {},
-        ),
-    )
+    Key("model", choice(*sorted(POD_MODELS)), required=True).means("the product"),
+    Key("lrack", integer(1, 254), 1).means("logical rack number"),
+    Key("addressing", choice("factory", "multi-rack"), "factory").means("the plan of addresses"),
+    Key("poplar_servers", integer(1, 4), 1).means("how many stand in the rack"),
+    Key("rnic", RNIC, {}, derived=BELOW).means("the RDMA NICs"),
+    Key("tor", TOR, {}, derived=BELOW).means("the ToR switch"),
+    VLANS,
+    Key("management_switch", MANAGEMENT_SWITCH, derived="no such host").means(
+        "only what is declared of it; nothing is derived"
+    ),
+    Key("names", NAMES, {}, derived=BELOW).means("templates of `{pod}`, `{lrack}` and `{n}`"),
+    Key("managed", list_of(choice(*LAYERS)), LAYERS, derived="all three", see="ownership.md").means(
+        "what may be changed; the rest is only read, and need not answer"
+    ),
+    Key("canary", list_of(NAME), ()).means(
+        "switches and Poplar servers that are changed before all others; their pod comes before pods without"
+    ),
+    Key("excluded", list_of(NAME), (), see="placement.md#a-dead-ipu-machine").means(
+        "IPU-Machines that are out of order: no vPOD gets them, and nobody waits for them"
+    ),
+    Key("hypervisors", list_of(NAME), (), see="vpods.md#bare-metal-and-hypervisors").means(
+        "Poplar servers that may be in several vPODs (this needs `rnic.vlan`); every other one is bare metal and "
+        "in one vPOD at most"
+    ),
+    Key("virtual_functions", integer(1, 127), 8).means("how many the RNIC of each hypervisor has"),
+    Key("overrides", MapOf(NAME, OVERRIDES, "DEVICE"), {}).means(
+        "host variables of that device that differ from the derived ones"
+    ),
 )
 CONTROLLER = Record(
-    (
-        Key("host", NAME, "the Poplar server that it runs on", derived="required, or `address`"),
-        Key(
-            "address",
-            Address(),
-            "its address, if it has a host of its own (which then has its name)",
-            derived="required, or `host`",
-        ),
-        Key(
-            "mode",
-            Choice((INSECURE, SECURE)),
-            f"`{SECURE}`: TLS with client certificates, and users with access keys",
-            INSECURE,
-        ),
-        Key("user_port", TCP_PORT, "TCP port for users", 8090),
-        Key("admin_port", TCP_PORT, "TCP port for administrators", 8091),
-        Key(
-            "strict_sizes",
-            Flag(),
-            "whether partitions follow the vendor's lists of sizes to the letter, which leave out 32 IPUs",
-            False,
-        ),
-        Key(
-            "any_replica_size", Flag(), "whether `replicas` may give them another number of IPUs than 1, 2 or 4", False
-        ),
-    )
+    Key("host", NAME, derived="required, or `address`").means("the Poplar server that it runs on"),
+    Key("address", ADDRESS, derived="required, or `host`").means(
+        "its address, if it has a host of its own (which then has its name)"
+    ),
+    Key("mode", choice(INSECURE, SECURE), INSECURE).means(
+        f"`{SECURE}`: TLS with client certificates, and users with access keys"
+    ),
+    Key("user_port", TCP_PORT, 8090).means("TCP port for users"),
+    Key("admin_port", TCP_PORT, 8091).means("TCP port for administrators"),
+    Key("strict_sizes", FLAG, False).means(
+        "whether partitions follow the vendor's lists of sizes to the letter, which leave out 32 IPUs"
+    ),
+    Key("any_replica_size", FLAG, False).means(
+        "whether `replicas` may give them another number of IPUs than 1, 2 or 4"
+    ),
 )
 CLUSTER = Record(
-    (
-        Key("controller", NAME, "its controller", required=True),
-        Key("pods", ListOf(NAME), "its pods in ILD order", required=True),
-        Key("topology", Choice(("mesh", "torus")), "of the IPU-Links", derived=BY_CONTROLLER),
-        Key("looped", Flag(), "whether the GW-Links form a loop", derived=BY_CONTROLLER),
-        Key(
-            "spine",
-            Flag(),
-            "whether RNICs of different racks reach each other; without, a GCD's server stands in the rack of its IPUs",
-            False,
-        ),
-    )
+    Key("controller", NAME, required=True).means("its controller"),
+    Key("pods", list_of(NAME), required=True).means("its pods in ILD order"),
+    Key("topology", choice("mesh", "torus"), derived=BY_CONTROLLER).means("of the IPU-Links"),
+    Key("looped", FLAG, derived=BY_CONTROLLER).means("whether the GW-Links form a loop"),
+    Key("spine", FLAG, False).means(
+        "whether RNICs of different racks reach each other; without, a GCD's server stands in the rack of its IPUs"
+    ),
 )
 PARTITION = Record(
-    (
-        Key("ipus", IPUS, f"how many IPUs it has: {PARTITION_SIZES}", required=True),
-        Key("gcds", IPUS, "how many; a GCD has at most 64 IPUs", derived="one"),
-        Key("replicas", IPUS, "how many; a replica has 1, 2 or 4 IPUs", derived="one for each GCD"),
-        Key("reconfigurable", Flag(), "whether several applications may share it; one GCD, at most 64 IPUs", False),
-        Key("routing", Choice(ROUTINGS), "on the IPU-Links", derived=BY_CONTROLLER),
-        Key("gw_routing", Choice(GW_ROUTINGS), "on the GW-Links", derived=BY_CONTROLLER),
-        Key(
-            "sync_type", Choice(SYNC_TYPES), f"`{C2_COMPATIBLE}` for all that is reconfigurable", derived=BY_CONTROLLER
-        ),
-        Key(
-            "relocatable",
-            Flag(),
-            "whether the controller may move it to other IPUs on errors; counts at creation only",
-            derived=BY_CONTROLLER,
-        ),
-        Key(
-            "disable_auto_reset",
-            Flag(),
-            "whether the controller leaves it alone after errors; counts at creation only",
-            derived=BY_CONTROLLER,
-        ),
-        Key(
-            "poplar_servers",
-            ListOf(NAME, repeat=True),
-            "those of the vPOD that use it; with several GCDs one for all of them, or one for each in their order (a "
-            "server may stand there several times)",
-            (),
-            "all, and each has all GCDs",
-        ),
-    )
+    Key("ipus", IPUS, required=True).means(f"how many IPUs it has: {PARTITION_SIZES}"),
+    Key("gcds", IPUS, derived="one").means("how many; a GCD has at most 64 IPUs"),
+    Key("replicas", IPUS, derived="one for each GCD").means("how many; a replica has 1, 2 or 4 IPUs"),
+    Key("reconfigurable", FLAG, False).means("whether several applications may share it; one GCD, at most 64 IPUs"),
+    Key("routing", choice(*ROUTINGS), derived=BY_CONTROLLER).means("on the IPU-Links"),
+    Key("gw_routing", choice(*GW_ROUTINGS), derived=BY_CONTROLLER).means("on the GW-Links"),
+    Key("sync_type", choice(*SYNC_TYPES), derived=BY_CONTROLLER).means(
+        f"`{C2_COMPATIBLE}` for all that is reconfigurable"
+    ),
+    Key("relocatable", FLAG, derived=BY_CONTROLLER).means(
+        "whether the controller may move it to other IPUs on errors; counts at creation only"
+    ),
+    Key("disable_auto_reset", FLAG, derived=BY_CONTROLLER).means(
+        "whether the controller leaves it alone after errors; counts at creation only"
+    ),
+    Key("poplar_servers", list_of(NAME, repeat=True), (), derived="all, and each has all GCDs").means(
+        "those of the vPOD that use it; with several GCDs one for all of them, or one for each in their order (a "
+        "server may stand there several times)"
+    ),
 )
 CONTROLLER_PORTS = Record(
-    (
-        Key("user", TCP_PORT, "TCP port for users", derived=f"{FIRST_PORT} + {PORTS_OF_ONE} x `vlan`"),
-        Key("admin", TCP_PORT, "TCP port for administrators", derived=f"{FIRST_PORT + 1} + {PORTS_OF_ONE} x `vlan`"),
-        Key("metrics", TCP_PORT, "TCP port for Prometheus", derived=f"{FIRST_PORT + 2} + {PORTS_OF_ONE} x `vlan`"),
-    )
+    Key("user", TCP_PORT, derived=f"{FIRST_PORT} + {PORTS_OF_ONE} x `vlan`").means("TCP port for users"),
+    Key("admin", TCP_PORT, derived=f"{FIRST_PORT + 1} + {PORTS_OF_ONE} x `vlan`").means("TCP port for administrators"),
+    Key("metrics", TCP_PORT, derived=f"{FIRST_PORT + 2} + {PORTS_OF_ONE} x `vlan`").means("TCP port for Prometheus"),
 )
 VPOD = Record(
-    (
-        Key(
-            "state",
-            Choice((PRESENT, ABSENT)),
-            f"`{ABSENT}`: the vPOD is to go; then only `cluster` is required, and the rest says what to take away",
-            PRESENT,
-            see="vpods.md",
-        ),
-        Key("cluster", NAME, "its cluster", required=True),
-        Key("ipus", IPUS, f"how many IPUs it has: {ALLOCATION_SIZES}", 0, "required, unless absent"),
-        Key("poplar_servers", ListOf(NAME), "a server belongs to one vPOD, a hypervisor may belong to several", ()),
-        Key(
-            "virtual_function",
-            Integer(0, 126),
-            "number of the virtual function that it has on each of its hypervisors",
-            derived="required there",
-        ),
-        Key(
-            "controller",
-            Choice((SHARED, DEDICATED)),
-            f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own beside that one",
-            SHARED,
-            see="vpods.md#shared-and-dedicated-controllers",
-        ),
-        Key("controller_ports", CONTROLLER_PORTS, "of a dedicated controller", {}, BELOW),
-        Key(
-            "containers",
-            Choice((MACVLAN,)),
-            "its servers say how containers get RNIC addresses of their own",
-            derived="nothing is said",
-            see="vpods.md#containers",
-        ),
-        Key("vlan", VLAN_ID, "the tenant's VLAN", derived="`rnic.vlan` of the pod"),
-        Key("vni", VNI, "the VXLAN network of that VLAN"),
-        Key("vlan_name", VLAN_NAME, "the name of that VLAN on the switches", derived="`vpod-NAME`"),
-        Key(
-            "ipu_machines",
-            ListOf(NAME),
-            "pins: exactly these, which have to be a block, unless it has them already; others than it has move it",
-            (),
-            "placed freely",
-        ),
-        Key(
-            "allocation",
-            Choice((OWN, JOBS)),
-            f"`{JOBS}`: it has none, and no partitions; Slurm makes one for each job, of some of `ipu_machines`, which "
-            "are required",
-            OWN,
-            see="vpods.md#allocations-of-jobs",
-        ),
-        Key(
-            "users",
-            ListOf(ENTITY),
-            f"V-IPU users, needed in `{SECURE}` mode; the servers' V-IPU client is the first of them",
-            (),
-        ),
-        Key(
-            "ipuof",
-            Choice((ENVIRONMENT, FILES)),
-            f"how Poplar learns of the partitions: `{ENVIRONMENT}` variables, or `{FILES}` for each GCD in "
-            "`/etc/ipuof.conf.d`",
-            ENVIRONMENT,
-        ),
-        Key("partitions", MapOf(ENTITY, PARTITION), "a V-IPU partition", {}),
-    )
+    Key("state", choice(PRESENT, ABSENT), PRESENT, see="vpods.md").means(
+        f"`{ABSENT}`: the vPOD is to go; then only `cluster` is required, and the rest says what to take away"
+    ),
+    Key("cluster", NAME, required=True).means("its cluster"),
+    Key("ipus", IPUS, 0, derived="required, unless absent").means(f"how many IPUs it has: {ALLOCATION_SIZES}"),
+    Key("poplar_servers", list_of(NAME), ()).means("a server belongs to one vPOD, a hypervisor may belong to several"),
+    Key("virtual_function", integer(0, 126), derived="required there").means(
+        "number of the virtual function that it has on each of its hypervisors"
+    ),
+    Key("controller", choice(SHARED, DEDICATED), SHARED, see="vpods.md#shared-and-dedicated-controllers").means(
+        f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own beside that one"
+    ),
+    Key("controller_ports", CONTROLLER_PORTS, {}, derived=BELOW).means("of a dedicated controller"),
+    Key("containers", choice(MACVLAN), derived="nothing is said", see="vpods.md#containers").means(
+        "its servers say how containers get RNIC addresses of their own"
+    ),
+    Key("vlan", VLAN_ID, derived="`rnic.vlan` of the pod").means("the tenant's VLAN"),
+    Key("vni", VNI).means("the VXLAN network of that VLAN"),
+    Key("vlan_name", VLAN_NAME, derived="`vpod-NAME`").means("the name of that VLAN on the switches"),
+    Key("ipu_machines", list_of(NAME), (), derived="placed freely").means(
+        "pins: exactly these, which have to be a block, unless it has them already; others than it has move it"
+    ),
+    Key("allocation", choice(OWN, JOBS), OWN, see="vpods.md#allocations-of-jobs").means(
+        f"`{JOBS}`: it has none, and no partitions; Slurm makes one for each job, of some of `ipu_machines`, which "
+        "are required"
+    ),
+    Key("users", list_of(ENTITY), ()).means(
+        f"V-IPU users, needed in `{SECURE}` mode; the servers' V-IPU client is the first of them"
+    ),
+    Key("ipuof", choice(ENVIRONMENT, FILES), ENVIRONMENT).means(
+        f"how Poplar learns of the partitions: `{ENVIRONMENT}` variables, or `{FILES}` for each GCD in "
+        "`/etc/ipuof.conf.d`"
+    ),
+    Key("partitions", MapOf(ENTITY, PARTITION), {}).means("a V-IPU partition"),
 )
 DOCUMENT = Record(
-    (
-        Key("plugin", Text(), "`ipu.pod.pods`, by which Ansible knows whose file it is", derived="required by Ansible"),
-        Key("schema", Integer(SCHEMA, SCHEMA), "the version of the file's format", required=True),
-        Key("pods", MapOf(NAME, POD), "one rack: its IPU-Machines, Poplar servers and switches", required=True),
-        Key("controllers", MapOf(NAME, CONTROLLER), "a V-IPU controller", {}),
-        Key("clusters", MapOf(NAME, CLUSTER), "a V-IPU cluster: the IPU-Machines of one or more pods", {}),
-        Key("vpods", MapOf(ENTITY, VPOD), "a tenant's whole IPU-Machines, with servers and network", {}),
-    )
+    Key("plugin", text(), derived="required by Ansible").means(
+        "`ipu.pod.pods`, by which Ansible knows whose file it is"
+    ),
+    Key("schema", integer(SCHEMA, SCHEMA), required=True).means("the version of the file's format"),
+    Key("pods", MapOf(NAME, POD), required=True).means("one rack: its IPU-Machines, Poplar servers and switches"),
+    Key("controllers", MapOf(NAME, CONTROLLER), {}).means("a V-IPU controller"),
+    Key("clusters", MapOf(NAME, CLUSTER), {}).means("a V-IPU cluster: the IPU-Machines of one or more pods"),
+    Key("vpods", MapOf(ENTITY, VPOD), {}).means("a tenant's whole IPU-Machines, with servers and network"),
 )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,103 +12,20 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_
 
 from .._desired.roce import DEFAULTS
 from .._pod.mac_addresses import mac_address
-from .._pod.schema import Integer, Key, Kind, Problems, Record, Text
+from .._pod.schema import Key, Kind, Record, either, integer, scalar, text
 from .._pod.switches import REFERENCE, is_range
 
-VLAN_NAME = Text(
-    r"(?!\d+(-\d+)?$)[!-~]{1,32}",
-    "a VLAN name of 1 to 32 characters without spaces, and no number",
-    "a VLAN name",
-)
-VLAN_ID = Integer(2, 4094)
-VNI = Integer(1, (1 << 24) - 1)
+
+def _port(value: Any) -> Any:
+    try:
+        return value if isinstance(value, str) and re.fullmatch(ANY_PORT, value) and port_name(value) else None
+    except ValueError:
+        return None
 
 
-class MacAddress(Kind):
-    """A MAC address in any spelling."""
-
-    words = "a MAC address"
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        address = mac_address(value) if isinstance(value, str) else None
-        return address or problems.add(path, f"{value!r} is not a MAC address such as 0c:42:a1:00:01:01")
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": "^[^0-9A-Fa-f]*([0-9A-Fa-f][^0-9A-Fa-f]*){12}$"}
-
-
-class PortName(Text):
-    """The name of a port in any spelling of EOS."""
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        checked = super().check(value, path, problems)
-        try:
-            return checked and port_name(checked) and checked
-        except ValueError:
-            return problems.add(path, f"{value!r} is not {self.what}")
-
-
-class NamedVlan(Kind):
-    """A VLAN: its number, or ``{id: 300, vni: 10300}``."""
-
-    words = "2 to 4094, or a mapping of `id` and `vni`"
-    _record = Record((Key("id", VLAN_ID, "its number", required=True), Key("vni", VNI, "its VXLAN network")))
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if isinstance(value, Mapping):
-            return self._record.check(value, path, problems)
-        return {"id": VLAN_ID.check(value, path, problems)}
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [VLAN_ID.json_schema(), self._record.json_schema()]}
-
-
-class VlanReference(Kind):
-    """A VLAN by its name in ``vlans`` or by its number."""
-
-    words = "a name in `vlans`, or 1 to 4094"
-    _number = Integer(1, 4094)
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        return (VLAN_NAME if isinstance(value, str) else self._number).check(value, path, problems)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [self._number.json_schema(), VLAN_NAME.json_schema()]}
-
-
-class VlanReferences(VlanReference):
-    """VLANs as :class:`VlanReference`, or as ranges of numbers such as ``100-110``."""
-
-    words = "a name in `vlans`, 1 to 4094, or a range such as `100-110`"
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if isinstance(value, str) and is_range(value):
-            try:
-                vlan_ids([value])
-            except ValueError as error:
-                return problems.add(path, str(error))
-            return value
-        return super().check(value, path, problems)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [*super().json_schema()["anyOf"], {"type": "string", "pattern": r"^\d+-\d+$"}]}
-
-
-class RoceDifferences(Kind):
-    """The word ``reference``, or a mapping of what differs from it; :mod:`_desired.roce` knows what may stand there."""
-
-    words = f"`{REFERENCE}`, or what differs from it"
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if value == REFERENCE:
-            return {}
-        if isinstance(value, Mapping):
-            return dict(value)
-        return problems.add(path, f"{value!r} is no quality of service; write reference, or what differs from it")
-
-    def json_schema(self) -> dict[str, Any]:
-        differences = {"type": "object", "additionalProperties": False, "properties": _of_profile(DEFAULTS)}
-        return {"anyOf": [{"const": REFERENCE}, differences]}
+def _roce(value: Any) -> Any:
+    """The differences, none for the reference; :mod:`_desired.roce` knows what may stand there."""
+    return {} if value == REFERENCE else dict(value) if isinstance(value, Mapping) else None
 
 
 def _of_profile(defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,3 +36,54 @@ def _of_profile(defaults: Mapping[str, Any]) -> dict[str, Any]:
         else {"default": value}
         for name, value in defaults.items()
     }
+
+
+ANY_PORT = r"[Ee][Tt][A-Za-z]*\d+(/\d+)*|[Pp][Oo][A-Za-z-]*\d+"
+PORT_OR_CHANNEL = scalar(
+    "a port such as Ethernet9/1 or Et9, or a port channel such as Port-Channel5",
+    {"type": "string", "pattern": f"^({ANY_PORT})$"},
+    "is not a port such as Ethernet9/1 or Et9, or a port channel such as Port-Channel5",
+    _port,
+)
+MAC_ADDRESS = scalar(
+    "a MAC address",
+    {"type": "string", "pattern": "^[^0-9A-Fa-f]*([0-9A-Fa-f][^0-9A-Fa-f]*){12}$"},
+    "is not a MAC address such as 0c:42:a1:00:01:01",
+    lambda value: mac_address(value) if isinstance(value, str) else None,
+)
+VLAN_NAME = text(
+    r"(?!\d+(-\d+)?$)[!-~]{1,32}", "a VLAN name of 1 to 32 characters without spaces, and no number", "a VLAN name"
+)
+VLAN_ID, ANY_VLAN_ID = integer(2, 4094), integer(1, 4094)
+VLAN_RANGE = scalar(
+    "a range", {"type": "string", "pattern": r"^\d+-\d+$"}, "", lambda value: vlan_ids([value]) and value
+)
+VNI = integer(1, (1 << 24) - 1)
+_ID_ALONE = Kind("", VLAN_ID.json_schema, lambda value, path, problems: {"id": VLAN_ID.check(value, path, problems)})
+_ID_AND_VNI = Record(Key("id", VLAN_ID, required=True).means("its number"), Key("vni", VNI).means("its VXLAN network"))
+NAMED_VLAN = either(
+    "2 to 4094, or a mapping of `id` and `vni`",
+    (_ID_ALONE, _ID_AND_VNI),
+    lambda value: _ID_AND_VNI if isinstance(value, Mapping) else _ID_ALONE,
+)
+VLAN_REFERENCE = either(
+    "a name in `vlans`, or 1 to 4094",
+    (ANY_VLAN_ID, VLAN_NAME),
+    lambda value: VLAN_NAME if isinstance(value, str) else ANY_VLAN_ID,
+)
+VLAN_REFERENCES = either(
+    "a name in `vlans`, 1 to 4094, or a range such as `100-110`",
+    (ANY_VLAN_ID, VLAN_NAME, VLAN_RANGE),
+    lambda value: VLAN_RANGE if isinstance(value, str) and is_range(value) else VLAN_REFERENCE,
+)
+ROCE_DIFFERENCES = scalar(
+    f"`{REFERENCE}`, or what differs from it",
+    {
+        "anyOf": [
+            {"const": REFERENCE},
+            {"type": "object", "additionalProperties": False, "properties": _of_profile(DEFAULTS)},
+        ]
+    },
+    "is no quality of service; write reference, or what differs from it",
+    _roce,
+)

@@ -19,13 +19,7 @@ Step = tuple[yaml.Node, yaml.Mark, str]
 
 
 def located(problems: Iterable[Problem], text: str, file: str) -> list[Problem]:
-    """The problems with their places in a file: of the key path, or of the nearest parent that stands there.
-
-    Args:
-        problems: what is wrong with the document.
-        text: the document as it is written.
-        file: the name of the file.
-    """
+    """The problems with their places in a file: those of the key paths, or of the nearest parents that stand there."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError:

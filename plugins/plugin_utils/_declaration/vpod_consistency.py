@@ -10,13 +10,12 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_findings
 
 from .._pod.devices import ipu_machines_of
-from .._pod.jobs import NAMED, is_of_a_job
-from .._pod.model import Cluster, Controller, Declaration, Partition, Pod, Vpod
+from .._pod.managed import manages_controller
+from .._pod.model import METRICS_PORT, OF_A_JOB, Cluster, Controller, Declaration, Partition, Pod, Vpod, is_of_a_job
+from .._pod.schema import Finding
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
-from .switch_consistency import tenant_vlan_findings
-
-Finding = tuple[str, str]
+from .device_consistency import tenant_vlan_findings
 
 
 def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
@@ -28,16 +27,11 @@ def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
         cluster = declaration.clusters.get(vpod.cluster)
         if cluster is None:
             yield f"{path}.cluster", unknown(vpod.cluster, "cluster", declaration.clusters)
-        else:
-            yield from _users(path, vpod, cluster, declaration)
-        yield from _partitions(path, vpod, declaration.controllers.get(cluster.controller) if cluster else None)
+        controller = declaration.controllers.get(cluster.controller) if cluster else None
+        if controller and controller.is_secure and not vpod.users:
+            yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
+        yield from _partitions(path, vpod, controller)
     yield from _vpods_together(declaration)
-
-
-def _users(path: str, vpod: Vpod, cluster: Cluster, declaration: Declaration) -> Iterator[Finding]:
-    controller = declaration.controllers.get(cluster.controller)
-    if controller and controller.is_secure and not vpod.users:
-        yield f"{path}.users", f"is missing; controller {controller.name} is secure, so name who may use the vPOD"
 
 
 def _partitions(path: str, vpod: Vpod, controller: Controller | None) -> Iterator[Finding]:
@@ -89,9 +83,8 @@ def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
         controller = path if vpod.is_dedicated else shared
         for partition in vpod.partitions:
             key, where = (controller, partition.name), f"{path}.partitions.{partition.name}"
-            if key in partitions:
-                yield where, f"the controller knows this name from {partitions[key]}; choose another"
-            partitions.setdefault(key, where)
+            if (other := partitions.setdefault(key, where)) != where:
+                yield where, f"the controller knows this name from {other}; choose another"
         wanted[vpod.cluster] = wanted.get(vpod.cluster, 0) + vpod.ipus
     for cluster_name, ipus in wanted.items():
         cluster = declaration.clusters.get(cluster_name)
@@ -197,7 +190,7 @@ def _names_of_jobs(vpod: Vpod) -> Iterator[Finding]:
     ]
     for where, kind, name in names:
         if is_of_a_job(kind, name):
-            yield where, f"{name!r} is {NAMED}, and jobs have allocations on this controller; choose another name"
+            yield where, f"{name!r} is {OF_A_JOB}, and jobs have allocations on this controller; choose another name"
 
 
 def _controller_of(declaration: Declaration, vpod: Vpod) -> str:
@@ -226,6 +219,43 @@ def absent_findings(declaration: Declaration, servers: Collection[str]) -> Itera
 
 
 def _pods_of(declaration: Declaration, vpod: Vpod) -> list[Pod]:
-    """The pods in which the vPOD's IPU-Machines stand."""
     cluster = declaration.clusters.get(vpod.cluster)
     return [declaration.pods[name] for name in (cluster.pods if cluster else ()) if name in declaration.pods]
+
+
+def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:
+    """Return the problems of one host's controllers: several of clusters, or a shared port."""
+    hosts: dict[str, str] = {}
+    ports: dict[tuple[str, int], str] = {}
+    for name, controller in declaration.controllers.items():
+        path = f"controllers.{name}"
+        if (other := hosts.setdefault(controller.host_name, path)) != path:
+            yield f"{path}.host", f"{controller.host_name} already runs {other}; put this one on another host"
+        ports[controller.host_name, controller.user_port] = f"{path}.user_port"
+        ports[controller.host_name, controller.admin_port] = f"{path}.admin_port"
+        ports.setdefault((controller.host_name, METRICS_PORT), f"the metrics of {path}")
+    for vpod in declaration.vpods.values():
+        if vpod.is_dedicated:
+            yield from _controller_ports(declaration, vpod, ports)
+
+
+def _controller_ports(declaration: Declaration, vpod: Vpod, ports: dict[tuple[str, int], str]) -> Iterator[Finding]:
+    path = f"vpods.{vpod.name}.controller_ports"
+    if vpod.ports is None:
+        yield path, f"a dedicated controller needs ports of its own; declare vpods.{vpod.name}.vlan, or all three here"
+        return
+    cluster = declaration.clusters.get(vpod.cluster)
+    controller = declaration.controllers.get(cluster.controller) if cluster else None
+    if controller is None:
+        return
+    if not manages_controller(declaration, controller):
+        yield (
+            f"vpods.{vpod.name}.controller",
+            f"the controller on {controller.host_name} is not managed, and so none is made beside it; say shared, or "
+            "add controller to `managed` of its pods",
+        )
+    for key in ("user", "admin", "metrics"):
+        here, port = f"{path}.{key}", getattr(vpod.ports, key)
+        there = ports.setdefault((controller.host_name, port), here)
+        if there != here:
+            yield here, f"{port} on {controller.host_name} is also {there}; declare another"

@@ -12,9 +12,9 @@ from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of
 from .._pod.hypervisors import hypervisors_of
 from .._pod.model import FILES, MACVLAN, Declaration, Pod, Vpod
 from .._pod.rack_plan import address
+from .._pod.schema import Finding
 
 Options = dict[str, Any]
-Finding = tuple[str, str]
 
 # Behind the addresses of the IPU-Machines and of the servers themselves: one such block for each of four servers.
 FIRST_RANGE, ADDRESSES = 128, 32

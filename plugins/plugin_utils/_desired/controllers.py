@@ -14,19 +14,17 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_ILD
 
 from .._pod.devices import Device, cluster_agents
-from .._pod.model import Cluster, Controller, ControllerPorts, Declaration, Partition, Vpod
-from .degraded import stranded
+from .._pod.model import Controller, ControllerPorts, Declaration, Partition, Vpod
+from .degraded import Placement, stranded
 
 AGENT_PORT = 8080
 
 Options = dict[str, Any]
+Devices = Mapping[str, Device]
 
 
 def shared_controller(
-    declaration: Declaration,
-    controller: Controller,
-    devices: Mapping[str, Device],
-    placement: Mapping[str, Sequence[str]],
+    declaration: Declaration, controller: Controller, devices: Devices, placement: Placement
 ) -> Options:
     """Return the desired entities of the controller of some clusters: allocations, except those of jobs, and vPODs."""
     clusters = [cluster for cluster in declaration.clusters.values() if cluster.controller == controller.name]
@@ -56,21 +54,16 @@ def shared_controller(
 
 
 def dedicated_controllers(
-    declaration: Declaration,
-    controller: Controller,
-    devices: Mapping[str, Device],
-    placement: Mapping[str, Sequence[str]],
+    declaration: Declaration, controller: Controller, devices: Devices, placement: Placement
 ) -> list[Options]:
     """Return the desired entities of dedicated controllers, each with only its vPOD's IPU-Machines.
 
     The one cluster there, and the one allocation in it, have the vPOD's name.
     """
-    left = stranded(declaration, placement)
     return [
-        _dedicated_controller(vpod, ports, declaration.clusters[vpod.cluster], controller, devices, placement, left)
+        _dedicated_controller(declaration, vpod, vpod.ports, devices, placement)
         for vpod in vpods_of(declaration, controller)
-        for ports in [vpod.ports]
-        if vpod.is_dedicated and ports
+        if vpod.is_dedicated and vpod.ports
     ]
 
 
@@ -79,7 +72,7 @@ def removed_controllers(declaration: Declaration, controller: Controller) -> lis
     return [vpod.name for vpod in declaration.absent.values() if declaration.controller_of(vpod) == controller]
 
 
-def user_end_point(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> Options:
+def user_end_point(declaration: Declaration, vpod: Vpod, devices: Devices) -> Options:
     """Where a server of the vPOD finds its V-IPU controller, and as whom; without a user where nobody is asked."""
     controller = declaration.controller_of(vpod)
     dedicated = vpod.ports if vpod.is_dedicated else None
@@ -99,14 +92,9 @@ def vpods_of(declaration: Declaration, controller: Controller) -> list[Vpod]:
 
 
 def _dedicated_controller(
-    vpod: Vpod,
-    ports: ControllerPorts,
-    cluster: Cluster,
-    controller: Controller,
-    devices: Mapping[str, Device],
-    placement: Mapping[str, Sequence[str]],
-    left: Collection[str],
+    declaration: Declaration, vpod: Vpod, ports: ControllerPorts, devices: Devices, placement: Placement
 ) -> Options:
+    cluster, controller = declaration.clusters[vpod.cluster], declaration.controller_of(vpod)
     machines = list(placement[vpod.name])
     # IPU-Links close to a torus in a whole IPU-Link domain, GW-Links to a loop in a whole cluster.
     topology = cluster.topology if vpod.ipus >= IPUS_PER_ILD else None
@@ -129,7 +117,7 @@ def _dedicated_controller(
         ],
         "allocations": [_allocation(vpod, vpod.name, placement)],
         "users": _users([vpod]) if controller.is_secure else [],
-        "partitions": _partitions([vpod], left),
+        "partitions": _partitions([vpod], stranded(declaration, placement)),
     }
 
 
@@ -142,11 +130,11 @@ def _settings(controller: Controller) -> Options:
     }
 
 
-def _agents(machines: Sequence[str], devices: Mapping[str, Device]) -> list[Options]:
+def _agents(machines: Sequence[str], devices: Devices) -> list[Options]:
     return [{"name": name, "host": devices[name].facts["gateway_address"], "port": AGENT_PORT} for name in machines]
 
 
-def _allocation(vpod: Vpod, cluster: str, placement: Mapping[str, Sequence[str]]) -> Options:
+def _allocation(vpod: Vpod, cluster: str, placement: Placement) -> Options:
     return {"name": vpod.name, "cluster": cluster, "size": vpod.ipus, "agents": list(placement[vpod.name])}
 
 

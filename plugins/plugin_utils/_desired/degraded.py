@@ -10,16 +10,15 @@ from dataclasses import replace
 from .._pod.model import Declaration, Vpod
 from .._pod.wording import spans
 
+# vPOD to its IPU-Machines, from :func:`placement.place`.
+Placement = Mapping[str, Sequence[str]]
 
-def stranded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+
+def stranded(declaration: Declaration, placement: Placement) -> dict[str, list[str]]:
     """The vPODs that stay on excluded IPU-Machines, each with those machines.
 
     Such a vPOD is left as it is: which of its partitions still work, nobody knows. It leaves when it may be interrupted
     and finds another block, see :func:`placement.place`.
-
-    Args:
-        declaration: the checked pods.yml.
-        placement: from :func:`placement.place`.
     """
     excluded = {name for pod in declaration.pods.values() for name in pod.excluded}
     found = {vpod: [name for name in machines if name in excluded] for vpod, machines in placement.items()}
@@ -29,9 +28,7 @@ def stranded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 def unmade_clusters(declaration: Declaration, agents: Mapping[str, Collection[str]]) -> list[str]:
     """Why a cluster cannot be made yet, one sentence each: an agent that does not answer cannot be registered.
 
-    Args:
-        declaration: the checked pods.yml.
-        agents: host of a controller to the names of its agents; those that are not to be judged are missing.
+    ``agents`` maps controllers' hosts to the names of their agents, without those that are not to be judged.
     """
     return [
         f"pods.{pod}.excluded: {name} is no agent of the controller on {host} yet, and clusters.{cluster.name} cannot "
@@ -54,7 +51,7 @@ def undamaged(declaration: Declaration) -> Declaration:
     return replace(declaration, pods={name: replace(pod, excluded=()) for name, pod in declaration.pods.items()})
 
 
-def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> list[str]:
+def degraded(declaration: Declaration, placement: Placement) -> list[str]:
     """One sentence for each IPU-Machine that is excluded, and for each vPOD that stays on one; arguments as above."""
     return [
         *(f"{name} is excluded" for pod in declaration.pods.values() for name in pod.excluded),
@@ -63,7 +60,6 @@ def degraded(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -
 
 
 def _left_by(vpod: Vpod, machines: Sequence[str]) -> str:
-    """Return the sentence on a vPOD with these excluded machines."""
     if vpod.is_for_jobs:
         return f"vPOD {vpod.name} has {spans(machines)}, which no job may have"
     return (

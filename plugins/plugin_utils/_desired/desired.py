@@ -15,25 +15,20 @@ from .._pod.hypervisors import bare_metal_tenants, guests_of, virtual_functions
 from .._pod.model import ENVIRONMENT, FILES, Declaration, Vpod
 from .containers import container_network
 from .controllers import dedicated_controllers, removed_controllers, shared_controller, user_end_point
-from .degraded import degraded, stranded
+from .degraded import Placement, degraded, stranded
 from .switches import desired_management_switch, desired_tor, owner_of
 
 Options = dict[str, Any]
 
 
-def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the desired state of every device.
+def desired(declaration: Declaration, placement: Placement) -> dict[str, Any]:
+    """Return the desired state of every device, with the vPODs where a placement has them.
 
-    Args:
-        declaration: the checked pods.yml.
-        placement: vPOD name to its IPU-Machines, from :func:`placement.place`.
-
-    Returns:
-        ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers``: each maps host names to
-        module options. Those of a ToR switch also say what :mod:`switches` and its role need to check it.
-        ``dedicated_controllers`` maps the controllers' hosts to a list of such options, one for each vPOD that has a
-        controller of its own there, and ``removed_controllers`` to the names of those that shall have none any more.
-        ``degraded`` is a list of sentences on what IPU-Machines that are excluded leave undone.
+    ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers`` map host names to module
+    options; those of a ToR switch also say what :mod:`switches` and its role need to check it. Of the controllers'
+    hosts, ``dedicated_controllers`` has a list of such options, one for each vPOD that has a controller of its own
+    there, and ``removed_controllers`` the names of those that shall have none any more. ``degraded`` is a list of
+    sentences on what IPU-Machines that are excluded leave undone.
     """
     devices = devices_of(declaration)
     tenants = tenants_of(declaration, placement)
@@ -82,7 +77,7 @@ def desired(declaration: Declaration, placement: Mapping[str, Sequence[str]]) ->
     }
 
 
-def tenants_of(declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> dict[str, Vpod]:
+def tenants_of(declaration: Declaration, placement: Placement) -> dict[str, Vpod]:
     """Which vPOD each IPU-Machine and bare-metal server belongs to; a device that is missing belongs to its pod."""
     placed = {name: vpod for vpod in declaration.vpods.values() for name in placement.get(vpod.name, ())}
     return {**bare_metal_tenants(declaration), **placed}
@@ -91,7 +86,7 @@ def tenants_of(declaration: Declaration, placement: Mapping[str, Sequence[str]])
 def _poplar_server(
     declaration: Declaration,
     server: Device,
-    placement: Mapping[str, Sequence[str]],
+    placement: Placement,
     devices: Mapping[str, Device],
     in_pod: Sequence[Device],
     tenants: Mapping[str, Vpod],
@@ -123,7 +118,7 @@ def _peers(
     declaration: Declaration,
     server: Device,
     vpod: Vpod | None,
-    placement: Mapping[str, Sequence[str]],
+    placement: Placement,
     devices: Mapping[str, Device],
     in_pod: Sequence[Device],
     tenants: Mapping[str, Vpod],

@@ -39,15 +39,10 @@ WATCHED_KBPS = 100
 
 
 def roce(settings: Mapping[str, Any]) -> Settings:
-    """The profile with an owner's differences.
+    """The profile with an owner's differences from ``DEFAULTS``, of ``ecn`` and ``watchdog`` single values, too.
 
-    Args:
-        settings: any of the keys of ``DEFAULTS``; of ``ecn`` and ``watchdog`` also single values. Values of None and
-            keys that are missing are as in the reference.
-
-    Raises:
-        Refused: a key is unknown, a value is out of range, or data and congestion notifications would share a priority
-            or a DSCP. What is in ``ecn`` and ``watchdog`` is checked where the profile is declared.
+    Refused if a key is unknown, a value is out of range, or data and congestion notifications would share a priority or
+    a DSCP. What is in ``ecn`` and ``watchdog`` is checked where the profile is declared.
     """
     chosen = _merged(DEFAULTS, settings, "roce")
     for name, possible in POSSIBLE.items():

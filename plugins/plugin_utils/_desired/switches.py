@@ -46,10 +46,7 @@ def owner_of(vpod: Vpod | None) -> str:
 def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, Vpod]) -> Options:
     """Return a ToR switch as options of tor_switch, and ``cables`` for tor_info.
 
-    Args:
-        declaration: the checked pods.yml.
-        switch: the ToR switch.
-        tenants: device name to its vPOD; what is missing belongs to its pod.
+    ``tenants`` maps devices to their vPODs; what is missing belongs to its pod.
     """
     pod = declaration.pods[switch.pod]
     guests = guests_of(declaration) if pod.hypervisors else {}
@@ -78,11 +75,7 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
 def desired_management_switch(switch: ManagementSwitch) -> Options:
     """Return a management switch exactly as declared."""
     ports = {
-        port.port: {
-            "name": port.port,
-            "owner": port.owner or POD_OWNER,
-            **_settings(port, switch.vlans, frozenset()),
-        }
+        port.port: {"name": port.port, "owner": port.owner or POD_OWNER, **_settings(port, switch.vlans, frozenset())}
         for port in switch.ports
     }
     return {"vlans": _vlan_options({vlan: name for name, vlan in switch.vlans.items()}), "ports": list(ports.values())}

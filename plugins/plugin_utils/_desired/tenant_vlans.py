@@ -56,10 +56,7 @@ def without_former_vlans(
 ) -> dict[str, Options]:
     """The options of ToR switches, which also take away the VLANs that vPODs had before they got the declared ones.
 
-    Args:
-        declaration: what is wanted.
-        switches: the options.
-        seen: switch to what tor_info has returned; those that were not read are missing.
+    ``seen`` maps switches to what tor_info has returned; those that were not read are missing.
     """
     names = {vlan_name(vpod) for vpod in (*declaration.absent.values(), *declaration.vpods.values())}
     servers: dict[str, set[str]] = {}

@@ -11,7 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import PORT_
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, PARTITION, USER, plural
 
-from .._pod.jobs import NAMED, is_of_a_job
+from .._pod.model import OF_A_JOB, is_of_a_job
 from .._pod.switches import EXTERNAL
 
 Listed = dict[str, str]
@@ -34,7 +34,7 @@ def not_ours_on_controllers(desired: Mapping[str, Any], held: Mapping[str, Mappi
 
 def _owner_of_entity(kind: str, name: str, fields: Mapping[str, Any]) -> str:
     if is_of_a_job(kind, name):
-        return NAMED
+        return OF_A_JOB
     if kind == PARTITION:
         return f"a tenant of allocation {fields.get('allocation') or '(none)'}, pods.yml does not declare it"
     if kind == USER and fields.get("admin"):

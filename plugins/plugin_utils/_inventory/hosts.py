@@ -73,13 +73,10 @@ def pod_groups(declaration: Declaration) -> dict[str, list[str]]:
 
 
 def groups(declaration: Declaration) -> dict[str, list[str]]:
-    """The other groups. Those of :data:`GROUP_OF_KIND` always exist, even empty.
+    """The other groups, each in the order in which devices are changed: canaries come first.
 
-    So do :data:`SWITCHES`, with the ToR and the management switches, which are reached in the same way,
-    :data:`UNMANAGED` and those of its layers, :data:`FILLED_BY_RUNS` and :data:`FILLED_BY_OWNERS`. Beside them:
-    ``cluster_NAME`` with the IPU-Machines of a cluster and its controller, and ``vpod_NAME`` with the Poplar servers of
-    a vPOD and the IPU-Machines that it is pinned to. The order is the one in which devices are changed: canaries come
-    first.
+    :data:`FIXED_GROUPS` always exist, even empty. Beside them, ``cluster_NAME`` has the IPU-Machines of a cluster and
+    its controller, and ``vpod_NAME`` the Poplar servers of a vPOD and the IPU-Machines that it is pinned to.
     """
     always = (*GROUP_OF_KIND.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS)
     result: dict[str, list[str]] = {group: [] for group in always}
@@ -131,7 +128,6 @@ def group_name(name: str) -> str:
 
 
 def _controller_variables(declaration: Declaration, controller: Controller) -> dict[str, Any]:
-    """Return the host variables of a V-IPU controller's host."""
     devices = devices_of(declaration)
     partitions = [
         partition.name

@@ -8,34 +8,22 @@ from dataclasses import dataclass
 
 SWITCH, SERVER, CONTROLLER, VPOD = "switch", "server", "controller", "vpod"
 
-VPODS_DOWN = "vpods_down"
-DEDICATED_DOWN = "dedicated_down"
-TENANTS_DOWN = "tenants_down"
-SERVERS_DOWN = "servers_down"
-SWITCHES_DOWN = "switches_down"
-ALLOCATIONS_DOWN = "allocations_down"
-CONTROLLERS = "controllers"
-SWITCHES = "switches"
-SERVERS = "servers"
-TENANTS = "tenants"
-DEDICATED = "dedicated"
-VPODS = "vpods"
+VPODS_DOWN, DEDICATED_DOWN, TENANTS_DOWN = "vpods_down", "dedicated_down", "tenants_down"
+SERVERS_DOWN, SWITCHES_DOWN, ALLOCATIONS_DOWN = "servers_down", "switches_down", "allocations_down"
+CONTROLLERS, SWITCHES, SERVERS = "controllers", "switches", "servers"
+TENANTS, DEDICATED, VPODS = "tenants", "dedicated", "vpods"
 VERIFICATION = "verification"
+# What a playbook may carry out alone; "vpods" is what takes vPODs down, and their settings on the servers.
+PARTS = ("controllers", "switches", "servers", "vpods")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage.
+    """One stage."""
 
-    Args:
-        name: its name; the devices with a step in it are in the inventory group of :func:`group_of`.
-        layer: the layer of its steps in a plan.
-        part: the part of a run that it belongs to, one of :data:`PARTS`.
-    """
-
-    name: str
-    layer: str
-    part: str
+    name: str  # its name; the devices with a step in it are in the inventory group of :func:`group_of`
+    layer: str  # the layer of its steps in a plan
+    part: str  # the part of a run that it belongs to, one of :data:`PARTS`
 
 
 DOWN = (
@@ -56,8 +44,6 @@ UP = (
 )
 STAGES = (*DOWN, *UP)
 STAGE_NAMES = (*(stage.name for stage in STAGES), VERIFICATION)
-# What a playbook may carry out alone; "vpods" is what takes vPODs down, and their settings on the servers.
-PARTS = ("controllers", "switches", "servers", "vpods")
 
 
 def group_of(stage: str) -> str:

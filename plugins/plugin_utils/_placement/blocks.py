@@ -31,14 +31,10 @@ def blocks_of(size: int, first: int, stop: int) -> Iterator[range]:
 
 
 class FreeBlocks:
-    """The free places of one cluster.
+    """The free places of one cluster of so many, a multiple of those of an ILD.
 
     Every free place belongs to exactly one of :meth:`largest_first`: a block in an ILD whose neighbour of the same size
     is not wholly free, or a run of wholly free ILDs. Finding and taking a block does not look at the others.
-
-    Args:
-        places: how many the cluster has, a multiple of those of an ILD.
-        taken: those that are not free.
     """
 
     def __init__(self, places: int, taken: Collection[int]) -> None:

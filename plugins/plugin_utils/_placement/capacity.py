@@ -18,8 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import (
 from .._pod.model import Declaration
 from .._pod.schema import DeclarationError
 from .._pod.wording import unknown
-from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
-from .obstacles import Obstacle, obstacles
+from .cluster_space import Allocations, ClusterSpace, Holder, Obstacle, obstacles, spaces_of
 from .placement import Placement, place
 from .racks import pods_of_servers, racks_needed
 
@@ -30,13 +29,10 @@ WAYS, LOOKED_AT = 3, 32
 
 
 def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, cluster: str = "") -> Answer:
-    """Return the free capacity. Declared vPODs without an allocation count, and so do those for jobs.
+    """Return the free capacity of one cluster or of all, and where so many ``ipus`` fit (0: nobody asks).
 
-    Args:
-        declaration: the checked pods.yml.
-        allocations: what the controllers say now.
-        ipus: a number of IPUs to look for room for; 0 for none.
-        cluster: look at this one only; empty for all.
+    Declared vPODs without an allocation count, and so do those for jobs. Refused if there is no such size or cluster,
+    or a controller was not read.
 
     Returns:
         ``clusters``: name to ``ipus``, ``free_ipus``, ``largest_block_ipus``, ``free_blocks`` (lists of IPU-Machines,
@@ -47,9 +43,6 @@ def capacity(declaration: Declaration, allocations: Allocations, ipus: int = 0, 
         ``asked``: the number of IPUs. ``fits``: cluster to the IPU-Machines where so many would lie, None for nowhere.
         ``ways``: cluster to how to make room there, the least disruptive first: ``block``, ``in_the_way`` (names),
         ``sentence`` (a sentence on them) and ``moves``, by name where each could move; empty where one has to go.
-
-    Raises:
-        DeclarationError: there is no such size or cluster, or a controller was not read.
     """
     names = [cluster] if cluster else list(declaration.clusters)
     _refuse(declaration, allocations, ipus, names)
@@ -140,12 +133,10 @@ def _ways(declaration: Declaration, space: ClusterSpace, ipus: int) -> list[Answ
 
 
 def _removable(space: ClusterSpace, ipus: int) -> Iterator[Obstacle]:
-    """Return the removable obstacles: all but excluded IPU-Machines."""
     return (each for each in obstacles(space, ipus // IPUS_PER_MACHINE) if not any(h.is_excluded for h in each.holders))
 
 
 def _racks(declaration: Declaration, space: ClusterSpace) -> dict[str, list[str]]:
-    """The pods in which vPODs of a cluster have to stay, by name."""
     pods = pods_of_servers(declaration)
     vpods = [vpod for vpod in declaration.vpods.values() if vpod.cluster == space.name]
     return {vpod.name: racks_needed(declaration.clusters[space.name], vpod, pods) for vpod in vpods}

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_MACHINE, MACHINES_PER_ILD
 
 from .._pod.devices import cluster_agents
-from .._pod.jobs import NAMED, is_of_a_job
-from .._pod.model import Declaration, Vpod
-from .._pod.wording import spans
+from .._pod.model import OF_A_JOB, Declaration, Vpod, is_of_a_job
+from .._pod.wording import listed, spans
 from .blocks import FreeBlocks, blocks_of, is_block
 
 # Host name of a controller to its allocations: name to agents, which are named as their IPU-Machines.
@@ -48,13 +47,9 @@ class Holder:
 
 
 class ClusterSpace:
-    """The places of one cluster by the names of their IPU-Machines.
+    """The places of one cluster by the names of their IPU-Machines, which it is given in ILD-major order.
 
-    Args:
-        name: of the cluster.
-        pods: its pods in ILD order.
-        machines: its IPU-Machines in ILD-major order.
-        holders: IPU-Machine to who has it; those of other clusters do no harm.
+    ``holders`` map IPU-Machines to who has them; those of other clusters do no harm.
     """
 
     def __init__(self, name: str, pods: Sequence[str], machines: Sequence[str], holders: Mapping[str, Holder]) -> None:
@@ -190,7 +185,7 @@ def _holders(declaration: Declaration, allocations: Allocations) -> list[Holder]
             vpod = declared.get(name)
             is_declared = vpod is not None and declaration.controller_of(vpod).host_name == host
             is_job = not is_declared and is_of_a_job("allocation", name)
-            stranger = f"an allocation on {host} that is {NAMED if is_job else 'not declared'}"
+            stranger = f"an allocation on {host} that is {OF_A_JOB if is_job else 'not declared'}"
             where = f"vpods.{name}" if is_declared else stranger
             if (host, name) not in inside:
                 found.append(Holder(name, where, tuple(agents), is_declared, is_job=is_job))
@@ -215,3 +210,44 @@ def _for_jobs(declaration: Declaration, allocations: Allocations) -> list[Holder
         if vpod.is_for_jobs
         for there in [jobs_inside(declaration, allocations, vpod).values()]
     ]
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A block that is not free, and who has IPU-Machines of it."""
+
+    block: tuple[str, ...]
+    holders: tuple[Holder, ...]
+
+    def __str__(self) -> str:
+        verb = "is" if len(self.holders) == 1 else "are"
+        return f"on {spans(self.block)}, {listed(list(map(str, self.holders)))} {verb} in the way"
+
+    @property
+    def disruption(self) -> tuple[bool, int, int, int]:
+        """How bad it would be to take it: what is excluded cannot be freed; then all IPUs of the holders count.
+
+        Of equal ones, those are better in whose way fewer are, and fewer that are not declared here.
+        """
+        excluded = any(holder.is_excluded for holder in self.holders)
+        strangers = sum(not holder.is_declared for holder in self.holders)
+        return excluded, sum(holder.ipus for holder in self.holders), len(self.holders), strangers
+
+
+def obstacles(space: ClusterSpace, size: int, pods: Collection[str] = ()) -> list[Obstacle]:
+    """All blocks of a size that are not free, the least disruption first, then the lowest.
+
+    With ``pods`` only blocks that have a part in each of these.
+    """
+    found = []
+    for block in space.blocks(size):
+        holders = dict.fromkeys(holder for holder in map(space.holder_of, block) if holder)
+        if holders and set(pods) <= set(space.pods_of(block)):
+            found.append(Obstacle(tuple(block), tuple(holders)))
+    return sorted(found, key=lambda obstacle: obstacle.disruption)
+
+
+def in_the_way(space: ClusterSpace, size: int, pods: Collection[str] = ()) -> str:
+    """In words, who is in the way on the best of these blocks."""
+    found = obstacles(space, size, pods)
+    return str(found[0]) if found else f"it has {len(space.machines) * IPUS_PER_MACHINE} IPUs in all"

@@ -13,8 +13,7 @@ from .._pod.managed import manages_controller
 from .._pod.model import Controller, Declaration, Vpod
 from .._pod.schema import DeclarationError, Problem
 from .._pod.wording import spans
-from .cluster_space import Allocations, ClusterSpace, Holder, spaces_of
-from .obstacles import in_the_way
+from .cluster_space import Allocations, ClusterSpace, Holder, in_the_way, spaces_of
 from .racks import misplaced, pods_of_servers, racks_needed
 
 # vPOD name to its IPU-Machines.
@@ -22,13 +21,13 @@ Placement = dict[str, list[str]]
 
 
 def place(declaration: Declaration, allocations: Allocations, allowed: Collection[str] = ()) -> Placement:
-    """The IPU-Machines that each declared vPOD is to have.
+    """The IPU-Machines that each declared vPOD is to have, by what the controllers' allocations say now.
 
     A vPOD stays where its allocation is, unless its controller is managed and what is declared of it asks for another
     block: other pins, another size, or another cluster. It grows into a block around the old one if that is free, and
-    shrinks inside the old one. One that only has an IPU-Machine that is excluded leaves it if it is told to and another
-    block is free; else it stays too, see :mod:`degraded`. All others get the free block that leaves the largest ones
-    free.
+    shrinks inside the old one. One that only has an IPU-Machine that is excluded leaves it if it is told to
+    (``allowed``) and another block is free; else it stays too, see :mod:`degraded`. All others get the free block that
+    leaves the largest ones free. Allocations that are not declared here are somebody else's and are kept clear of.
 
     What is to go, or to move, makes room for others only where they would find none otherwise.
 
@@ -36,14 +35,7 @@ def place(declaration: Declaration, allocations: Allocations, allowed: Collectio
     except where there are several gaps of whole pods: then larger ones are placed first, into the smallest gap that
     fits, which is not always the best for vPODs of several pods each.
 
-    Args:
-        declaration: what is wanted.
-        allocations: what the controllers say now. Allocations that are not declared here are somebody else's and are
-            kept clear of.
-        allowed: the vPODs that may be interrupted.
-
-    Raises:
-        DeclarationError: a vPOD finds no free block, or is pinned to what somebody else has.
+    Raises :class:`DeclarationError` if a vPOD finds no free block, or is pinned to what somebody else has.
     """
     try:
         return _placement(declaration, allocations, allowed, makes_room=False)
@@ -54,9 +46,7 @@ def place(declaration: Declaration, allocations: Allocations, allowed: Collectio
 def unknown_places(declaration: Declaration, allocations: Allocations) -> list[str]:
     """Why it cannot be known where a vPOD lies, one sentence each; placing it anew would move it.
 
-    Args:
-        declaration: what is wanted.
-        allocations: as in :func:`place`; controllers that could not be read are missing.
+    Of ``allocations``, controllers that could not be read are missing.
     """
     return [
         problem
@@ -215,7 +205,6 @@ def _in_the_way_of_pins(space: ClusterSpace, wish: _Wish) -> dict[str, Holder]:
 def _problems(
     declaration: Declaration, space: ClusterSpace, wish: _Wish, machines: Sequence[str] | None
 ) -> Iterator[Problem]:
-    """Return the problem of a vPOD's place, or why it has none."""
     path = _where(wish.vpod)
     if machines is not None:
         is_known = len(space.here(machines)) == len(machines)
@@ -237,11 +226,9 @@ def _problems(
     elif wish.vpod.ipu_machines:
         pins = space.here(wish.vpod.ipu_machines)
         if not space.is_block(pins):
-            yield Problem(
-                f"{path}.ipu_machines",
-                f"{spans(pins)} are no aligned block of clusters.{space.name}; pin one, for "
-                f"example {spans(_block_around(pins[0], wish, space))}",
-            )
+            example = spans(next(block for block in space.blocks(wish.size) if pins[0] in block))
+            problem = f"{spans(pins)} are no aligned block of clusters.{space.name}; pin one, for example {example}"
+            yield Problem(f"{path}.ipu_machines", problem)
         for name, holder in _in_the_way_of_pins(space, wish).items():
             remedy = "end the job" if holder.is_job else "free this one"
             yield Problem(f"{path}.ipu_machines", f"{name!r} belongs to {holder}; pin a free one, or {remedy}")
@@ -251,10 +238,6 @@ def _problems(
             f"{wish.vpod.ipus} IPUs find no free aligned block in clusters.{space.name}: "
             f"{in_the_way(space, wish.size, wish.racks)}; make it smaller, or free these",
         )
-
-
-def _block_around(machine: str, wish: _Wish, space: ClusterSpace) -> Sequence[str]:
-    return next(block for block in space.blocks(wish.size) if machine in block)
 
 
 def _where(vpod: Vpod) -> str:

@@ -14,9 +14,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PE
 
 from .._pod.devices import POPLAR_SERVER, device_name, ipu_machines_of
 from .._pod.model import Cluster, Declaration, Partition, Vpod
+from .._pod.schema import Finding
 from .._pod.wording import listed
-
-Finding = tuple[str, str]
 
 
 def pods_of_servers(declaration: Declaration) -> dict[str, str]:
@@ -29,12 +28,9 @@ def pods_of_servers(declaration: Declaration) -> dict[str, str]:
 
 
 def racks_needed(cluster: Cluster, vpod: Vpod, pods: Mapping[str, str]) -> list[str]:
-    """The pods in each of which a vPOD needs IPU-Machines; empty where it may lie anywhere.
+    """The pods in each of which a vPOD of a cluster needs IPU-Machines; empty where it may lie anywhere.
 
-    Args:
-        cluster: that of the vPOD.
-        vpod: the vPOD.
-        pods: from :func:`pods_of_servers`.
+    ``pods`` are those of all servers, from :func:`pods_of_servers`.
     """
     if cluster.spine:
         return []

@@ -11,14 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_MACHINE
 
 from .model import Controller, Declaration, Pod
-from .rack_plan import (
-    FIRST_POPLAR_SERVER,
-    RNIC_PREFIX,
-    TOR_SWITCH,
-    address,
-    ipu_machine_port,
-    poplar_server_ports,
-)
+from .rack_plan import FIRST_POPLAR_SERVER, RNIC_PREFIX, TOR_SWITCH, address, ipu_machine_port, poplar_server_ports
 
 IPU_MACHINE, POPLAR_SERVER, TOR, CONTROLLER = "ipu_machine", "poplar_server", "tor_switch", "vipu_controller"
 MANAGEMENT_SWITCH = "management_switch"

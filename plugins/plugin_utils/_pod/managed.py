@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from .devices import MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
+from .devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
 from .model import CONTROLLER_LAYER, LAYERS, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration
 
 LAYER_OF_KIND = {TOR: SWITCH_LAYER, MANAGEMENT_SWITCH: SWITCH_LAYER, POPLAR_SERVER: SERVERS_LAYER}
+# Keeps the locks of pods without a managed controller.
+CONTROL_NODE = "localhost"
 
 
 def pods_of_controller(declaration: Declaration, controller: Controller) -> list[str]:
@@ -45,10 +47,47 @@ def wholly_unmanaged(declaration: Declaration) -> list[str]:
 
 
 def _roles(declaration: Declaration) -> Iterator[tuple[str, str, bool]]:
-    """Each host with its layers, and whether that one is managed."""
     for device in devices_of(declaration).values():
         layer = LAYER_OF_KIND.get(device.kind)
         if layer:
             yield device.name, layer, layer in declaration.pods[device.pod].managed
     for controller in declaration.controllers.values():
         yield controller.host_name, CONTROLLER_LAYER, manages_controller(declaration, controller)
+
+
+def lock_hosts(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
+    """Host to the pods whose lock it keeps, for those that a run on ``hosts`` may change.
+
+    A pod's lock host is the host of its managed controller, else the control node.
+    """
+    changed = _changed_pods(declaration, hosts)
+    result: dict[str, list[str]] = {}
+    for pod in declaration.pods:
+        if pod in changed:
+            result.setdefault(_lock_host(declaration, pod), []).append(pod)
+    return result
+
+
+def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
+    only_read = wholly_unmanaged(declaration)
+    changing = {host for host in hosts if host not in only_read}
+    pods = {
+        device.pod
+        for device in devices_of(declaration).values()
+        if device.name in changing and device.kind != IPU_MACHINE and device.pod
+    }
+    of_controllers = {
+        pod
+        for controller in declaration.controllers.values()
+        if controller.host_name in changing and manages_controller(declaration, controller)
+        for pod in pods_of_controller(declaration, controller)
+    }
+    return pods | of_controllers
+
+
+def _lock_host(declaration: Declaration, pod: str) -> str:
+    for cluster in declaration.clusters.values():
+        controller = declaration.controllers[cluster.controller]
+        if pod in cluster.pods and manages_controller(declaration, controller):
+            return controller.host_name
+    return CONTROL_NODE

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,14 @@ OWN, JOBS = "own", "jobs"
 MACVLAN = "macvlan"
 PRESENT, ABSENT = "present", "absent"
 SWITCH_LAYER, SERVERS_LAYER, CONTROLLER_LAYER = LAYERS = ("switch", "servers", "controller")
+# Below the ports that Linux gives to clients, and apart from those that controllers of clusters usually have.
+FIRST_PORT = 10000
+PORTS_OF_ONE = 4
+# What a controller serves its metrics on where nobody says otherwise.
+METRICS_PORT = 2113
+# What Slurm makes for a job: V-IPU has no labels, so a name is all that tells.
+NAMES_OF_JOBS = {"allocation": r"c[0-9]+", "partition": r"(p|slurm_)[0-9]+", "user": r"j[0-9]+"}
+OF_A_JOB = "named as Slurm names what it makes for a job"
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,17 @@ class ControllerPorts:
     metrics: int
 
 
+def controller_ports(vlan: int | None, declared: Mapping[str, int]) -> ControllerPorts | None:
+    """The ports of a dedicated controller: as ``declared``, the others by the vPOD's VLAN, which no other vPOD has.
+
+    None where some are neither declared nor follow from a VLAN.
+    """
+    first = None if vlan is None else FIRST_PORT + PORTS_OF_ONE * vlan
+    derived = {} if first is None else {"user": first, "admin": first + 1, "metrics": first + 2}
+    ports = {**derived, **declared}
+    return ControllerPorts(**ports) if len(ports) == 3 else None
+
+
 @dataclass(frozen=True)
 class Vpod:
     """A tenant's whole IPU-Machines with servers, VLAN and partitions.
@@ -212,3 +232,8 @@ class Declaration:
     def controller_of(self, vpod: Vpod) -> Controller:
         """The controller of a vPOD's cluster, which holds its allocation."""
         return self.controllers[self.clusters[vpod.cluster].controller]
+
+
+def is_of_a_job(kind: str, name: str) -> bool:
+    """Whether an entity is called as Slurm calls what it makes for a job."""
+    return kind in NAMES_OF_JOBS and re.fullmatch(NAMES_OF_JOBS[kind], name) is not None

@@ -18,21 +18,13 @@ ROLE_OF_KIND = {IPU_MACHINE: RNIC_OF_MACHINE, POPLAR_SERVER: RNIC_OF_SERVER}
 
 @dataclass(frozen=True)
 class Place:
-    """One port of the ToR.
+    """One port of the ToR."""
 
-    Attributes:
-        name: in full, for example ``Ethernet9/1``.
-        role: what it is for; None where neither the port map nor the owner says so.
-        declared: what the owner says of it by name; empty where nothing is said.
-        device: whose RNIC is cabled to it, if any.
-        rnic: which of the device's RNIC ports, 1 or 2; 0 without a device.
-    """
-
-    name: str
-    role: str | None
-    declared: SwitchPort | None
-    device: Device | None = None
-    rnic: int = 0
+    name: str  # in full, for example ``Ethernet9/1``
+    role: str | None  # what it is for; None where neither the port map nor the owner says so
+    declared: SwitchPort | None  # what the owner says of it by name; empty where nothing is said
+    device: Device | None = None  # whose RNIC is cabled to it, if any
+    rnic: int = 0  # which of the device's RNIC ports, 1 or 2; 0 without a device
 
 
 def places_of(pod: Pod) -> dict[str, Place]:

@@ -34,14 +34,7 @@ PORTS_PER_SERVER = 2
 
 
 def address(scheme: str, network: str, lrack: int, number: int) -> str:
-    """The address of one device.
-
-    Args:
-        scheme: ``factory`` or ``multi-rack``.
-        network: a key of :data:`NETWORKS`.
-        lrack: the logical rack, 1 to 254; the factory scheme has no place for it.
-        number: the last part of the address (z).
-    """
+    """The address of one device; ``number`` is its last part (z), and the factory scheme has no place for ``lrack``."""
     third = NETWORKS[network]
     if scheme == "factory":
         return f"10.1.{third}.{number}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .wording import listed
@@ -16,17 +16,18 @@ from .wording import listed
 MISSING = "is missing; it has to be declared"
 FIRST_VERSION = "1.0.0"
 
+# A key path, and what is wrong there.
+Finding = tuple[str, str]
+
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong under one key path, such as ``pods.pod001.model``, and where that stands, if it is known.
-
-    ``place`` is a place in the file as compilers write it: ``pods.yml:14:5``, with line and column from 1.
-    """
+    """What is wrong under one key path, such as ``pods.pod001.model``, and where that stands, if it is known."""
 
     path: str
     message: str
     file: str = ""
+    # Both from 1.
     line: int | None = None
     column: int | None = None
 
@@ -36,10 +37,7 @@ class Problem:
 
 
 class DeclarationError(Exception):
-    """A declaration that cannot be meant.
-
-    ``found`` is everything that is wrong with it; ``problems`` says it in one sentence each, and the message in all.
-    """
+    """A declaration that cannot be meant: ``problems`` says all that is wrong, in one sentence each."""
 
     def __init__(self, found: Sequence[Problem | str]) -> None:
         self.found = [each if isinstance(each, Problem) else Problem("", each) for each in found]
@@ -63,186 +61,145 @@ class Problems:
             raise DeclarationError(self.found)
 
 
+@dataclass
 class Kind:
-    """What one value may be."""
+    """What one value may be: ``words`` say it to a person, ``json_schema`` to editors.
 
-    @property
-    def words(self) -> str:
-        """The same for a person, in few words."""
-        raise NotImplementedError
+    ``check(value, path, problems)`` returns the value, or None after having reported under ``path`` what is wrong.
+    """
 
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value, or None after having reported under ``path`` what is wrong with it."""
-        raise NotImplementedError
-
-    def json_schema(self) -> dict[str, Any]:
-        """The same for editors, as JSON Schema."""
-        raise NotImplementedError
+    words: str
+    json_schema: Mapping[str, Any]
+    check: Callable[[Any, str, Problems], Any]
 
 
-@dataclass(frozen=True)
-class Choice(Kind):
+def scalar(words: str, json_schema: Mapping[str, Any], wrong: str, read: Callable[[Any], Any]) -> Kind:
+    """A kind whose values are checked as a whole.
+
+    ``read`` returns the value, None for one that is ``wrong``, or raises ValueError with what is wrong with it.
+    """
+
+    def check(value: Any, path: str, problems: Problems) -> Any:
+        try:
+            found = read(value)
+        except ValueError as error:
+            return problems.add(path, str(error))
+        return problems.add(path, f"{value!r} {wrong}") if found is None else found
+
+    return Kind(words, json_schema, check)
+
+
+def choice(*choices: str) -> Kind:
     """One of a few words."""
-
-    choices: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        return listed([f"`{choice}`" for choice in self.choices], "or")
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if value in self.choices:
-            return value
-        return problems.add(path, f"{value!r} is not known; use one of {', '.join(self.choices)}")
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"enum": list(self.choices)}
+    words = listed([f"`{each}`" for each in choices], "or")
+    wrong = f"is not known; use one of {', '.join(choices)}"
+    return scalar(words, {"enum": list(choices)}, wrong, lambda value: value if value in choices else None)
 
 
-@dataclass(frozen=True)
-class Integer(Kind):
+def integer(lowest: int, highest: int, called: str = "") -> Kind:
     """A whole number in a range, both ends included; ``called`` names it where its range says nothing."""
 
-    lowest: int
-    highest: int
-    called: str = ""
+    def read(value: Any) -> Any:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return value if is_number and lowest <= value <= highest else None
 
-    @property
-    def words(self) -> str:
-        return self.called or " to ".join(dict.fromkeys(map(str, (self.lowest, self.highest))))
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool) and self.lowest <= value <= self.highest:
-            return value
-        return problems.add(path, f"{value!r} is not a whole number from {self.lowest} to {self.highest}")
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.lowest, "maximum": self.highest}
+    words = called or " to ".join(dict.fromkeys(map(str, (lowest, highest))))
+    json_schema = {"type": "integer", "minimum": lowest, "maximum": highest}
+    return scalar(words, json_schema, f"is not a whole number from {lowest} to {highest}", read)
 
 
-class Flag(Kind):
-    """True or false."""
-
-    words = "`true` or `false`"
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if isinstance(value, bool):
-            return value
-        return problems.add(path, f"{value!r} is neither true nor false")
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
-
-
-@dataclass(frozen=True)
-class Text(Kind):
+def text(pattern: str = r".+", what: str = "a text", called: str = "") -> Kind:
     """A string of a given shape; ``what`` names it for a person, and ``called`` in few words."""
 
-    pattern: str = r".+"
-    what: str = "a text"
-    called: str = ""
+    def read(value: Any) -> Any:
+        return value if isinstance(value, str) and re.fullmatch(pattern, value) else None
 
-    @property
-    def words(self) -> str:
-        return self.called or self.what
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        if isinstance(value, str) and re.fullmatch(self.pattern, value):
-            return value
-        return problems.add(path, f"{value!r} is not {self.what}")
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": f"^({self.pattern})$"}
+    return scalar(called or what, {"type": "string", "pattern": f"^({pattern})$"}, f"is not {what}", read)
 
 
-class Address(Kind):
-    """An IPv4 address without prefix."""
-
-    words = "an IPv4 address"
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        try:
-            return str(ipaddress.IPv4Address(value))
-        except ValueError:
-            return problems.add(path, f"{value!r} is not an IPv4 address such as 10.3.1.101")
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "format": "ipv4"}
+def _ipv4_address(value: Any) -> str | None:
+    try:
+        return str(ipaddress.IPv4Address(value))
+    except ValueError:
+        return None
 
 
-@dataclass(frozen=True)
-class ListOf(Kind):
+FLAG = scalar(
+    "`true` or `false`",
+    {"type": "boolean"},
+    "is neither true nor false",
+    lambda value: value if isinstance(value, bool) else None,
+)
+ADDRESS = scalar(
+    "an IPv4 address",
+    {"type": "string", "format": "ipv4"},
+    "is not an IPv4 address such as 10.3.1.101",
+    _ipv4_address,
+)
+
+
+def either(words: str, kinds: Sequence[Kind], kind_of: Callable[[Any], Kind]) -> Kind:
+    """A value of one of several kinds; ``kind_of`` says of which."""
+    json_schema = {"anyOf": [kind.json_schema for kind in kinds]}
+    return Kind(words, json_schema, lambda value, path, problems: kind_of(value).check(value, path, problems))
+
+
+def list_of(item: Kind, repeat: bool = False) -> Kind:
     """A list, with no value twice unless it may ``repeat``."""
 
-    item: Kind
-    repeat: bool = False
-
-    @property
-    def words(self) -> str:
-        return f"a list, each {self.item.words}"
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
+    def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, list):
             return problems.add(path, f"{value!r} is not a list; write [...]")
-        items = [self.item.check(item, f"{path}[{index}]", problems) for index, item in enumerate(value)]
-        for index, item in enumerate(items):
-            if item is not None and item in items[:index] and not self.repeat:
-                problems.add(f"{path}[{index}]", f"{item!r} is listed twice; keep one")
+        items = [item.check(each, f"{path}[{index}]", problems) for index, each in enumerate(value)]
+        for index, each in enumerate(items):
+            if each is not None and each in items[:index] and not repeat:
+                problems.add(f"{path}[{index}]", f"{each!r} is listed twice; keep one")
         return items
 
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": self.item.json_schema(), "uniqueItems": not self.repeat}
+    json_schema = {"type": "array", "items": item.json_schema, "uniqueItems": not repeat}
+    return Kind(f"a list, each {item.words}", json_schema, check)
 
 
-@dataclass(frozen=True)
 class MapOf(Kind):
     """A mapping from names to values of one kind; ``name`` stands for any of them in the documentation."""
 
-    key: Text
-    value: Kind
-    name: str = "NAME"
+    def __init__(self, key: Kind, value: Kind, name: str = "NAME") -> None:
+        names = {"pattern": key.json_schema["pattern"]}
+        json_schema = {"type": "object", "propertyNames": names, "additionalProperties": value.json_schema}
+        super().__init__(value.words, json_schema, self._check)
+        self.key, self.value, self.name = key, value, name
 
-    @property
-    def words(self) -> str:
-        return self.value.words
-
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
+    def _check(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, Mapping):
             return problems.add(path, f"{value!r} is not a mapping; write name: value")
         result = {}
         for name, item in value.items():
-            self.key.check(name, f"{path}.{name}" if path else str(name), problems)
-            result[name] = self.value.check(item, f"{path}.{name}" if path else str(name), problems)
+            here = f"{path}.{name}" if path else str(name)
+            self.key.check(name, here, problems)
+            result[name] = self.value.check(item, here, problems)
         return result
-
-    def json_schema(self) -> dict[str, Any]:
-        names = {"pattern": self.key.json_schema()["pattern"]}
-        return {"type": "object", "propertyNames": names, "additionalProperties": self.value.json_schema()}
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a mapping.
-
-    Attributes:
-        name: how it is written.
-        kind: what its value may be.
-        meaning: in one line; code in backticks.
-        default: what it is if it is left out.
-        derived: the same in words, where it follows from something else, or nothing is done then.
-        required: whether it has to be given.
-        see: the section of docs/ that says more, such as ``vpods.md#containers``.
-        since: the version that brought it.
-    """
+    """One key of a mapping."""
 
     name: str
     kind: Kind
-    meaning: str
+    # What it is if it is left out.
     default: Any = None
+    # The same in words, where it follows from something else, or nothing is done then.
     derived: str = ""
     required: bool = False
+    # The section of docs/ that says more, such as ``vpods.md#containers``.
     see: str = ""
     since: str = FIRST_VERSION
+    # In one line; code in backticks.
+    meaning: str = ""
+
+    def means(self, meaning: str) -> Key:
+        """The key with its meaning, in one line with code in backticks."""
+        return replace(self, meaning=meaning)
 
     @property
     def default_words(self) -> str:
@@ -265,49 +222,42 @@ class Key:
         see = f" See docs/{self.see}." if self.see else ""
         return see if self.since == FIRST_VERSION else f"{see} Since {self.since}."
 
-
-@dataclass(frozen=True)
-class Record(Kind):
-    """A mapping with known keys."""
-
-    keys: tuple[Key, ...]
-
-    words = "a mapping"
-
     @property
-    def kinds(self) -> dict[str, Kind]:
-        """What the values may be, by key."""
-        return {key.name: key.kind for key in self.keys}
+    def json_schema(self) -> dict[str, Any]:
+        """Its value for editors, with all that is known of it."""
+        default = {} if self.default is None or self.derived else {"default": self.default}
+        return {"description": f"{self.meaning} ({self.summary}).{self.more}", **self.kind.json_schema, **default}
 
-    def check(self, value: Any, path: str, problems: Problems) -> Any:
-        """The mapping, without the keys that are not given."""
+
+class Record(Kind):
+    """A mapping with known keys; ``kinds`` are those of their values, by key."""
+
+    def __init__(self, *keys: Key) -> None:
+        properties = {key.name: key.json_schema for key in keys}
+        required = [key.name for key in keys if key.required]
+        json_schema = {"type": "object", "additionalProperties": False, "properties": properties}
+        super().__init__("a mapping", {**json_schema, **({"required": required} if required else {})}, self._check)
+        self.keys = keys
+        self.kinds = {key.name: key.kind for key in keys}
+
+    def _check(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, Mapping):
             return problems.add(path or "pods.yml", f"{value!r} is not a mapping; write key: value")
         prefix = f"{path}." if path else ""
-        kinds = self.kinds
         for key in self.keys:
             if key.required and value.get(key.name) is None:
                 problems.add(f"{prefix}{key.name}", MISSING)
         result: dict[str, Any] = {}
         for name, item in value.items():
-            if name not in kinds:
-                problems.add(f"{prefix}{name}", f"is not a known key; known are {', '.join(sorted(kinds))}")
+            if name not in self.kinds:
+                problems.add(f"{prefix}{name}", f"is not a known key; known are {', '.join(sorted(self.kinds))}")
             elif item is not None:
-                checked = kinds[name].check(item, f"{prefix}{name}", problems)
+                checked = self.kinds[name].check(item, f"{prefix}{name}", problems)
                 if checked is not None:
                     result[name] = checked
         return result
 
     def complete(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """A value for every key, as :meth:`check` returned it or else its default; tuples for lists."""
+        """A value for every key, as ``check`` returned it or else its default; tuples for lists."""
         values = {key.name: checked.get(key.name, key.default) for key in self.keys}
         return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-    def json_schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = {"type": "object", "additionalProperties": False, "properties": {}}
-        for key in self.keys:
-            about = f"{key.meaning} ({key.summary}).{key.more}"
-            default = {} if key.default is None or key.derived else {"default": key.default}
-            schema["properties"][key.name] = {"description": about, **key.kind.json_schema(), **default}
-        required = [key.name for key in self.keys if key.required]
-        return {**schema, "required": required} if required else schema

@@ -27,23 +27,15 @@ class Vlan:
 
 @dataclass(frozen=True)
 class SwitchPort:
-    """The declaration of one port.
+    """The declaration of one port."""
 
-    Attributes:
-        name: as pods.yml spells it.
-        port: the same in full, for example ``Ethernet9/1``.
-        role: what it is for, where the port map does not say it; None for what the port map says.
-        owner: ``pod`` or ``external``; None for whom it belongs to by its role.
-        roce: whether it gets the RoCE profile; None for what its role says.
-        settings: options of a port of the module tor_switch. Their VLANs may still be names, and ``vlans`` are those
-            that a trunk carries.
-    """
-
-    name: str
-    port: str
-    role: str | None = None
-    owner: str | None = None
-    roce: bool | None = None
+    name: str  # as pods.yml spells it
+    port: str  # the same in full, for example ``Ethernet9/1``
+    role: str | None = None  # what it is for, where the port map does not say it; None for what the port map says
+    owner: str | None = None  # ``pod`` or ``external``; None for whom it belongs to by its role
+    roce: bool | None = None  # whether it gets the RoCE profile; None for what its role says
+    # Options of a port of the module tor_switch. Their VLANs may still be names, and ``vlans`` are those that a
+    # trunk carries.
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 

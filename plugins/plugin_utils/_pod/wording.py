@@ -36,7 +36,6 @@ def spans(names: Iterable[str]) -> str:
 
 
 def _next(name: str) -> str | None:
-    """The name with the next number."""
     number = _number(name)
     return f"{name[: -len(number)]}{int(number) + 1:0{len(number)}}" if number else None
 

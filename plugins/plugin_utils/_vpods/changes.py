@@ -20,20 +20,14 @@ REBUILDING = (GROW, SHRINK, MOVE, REPLACE)
 
 @dataclass(frozen=True)
 class VpodChange:
-    """The change of one vPOD.
+    """The change of one vPOD."""
 
-    Args:
-        vpod: its name.
-        kind: ``create``, ``keep``, ``grow``, ``shrink``, ``move``, ``replace`` (a machine is excluded),
-            ``release`` (jobs are to have allocations instead) or ``remove``.
-        before: the IPU-Machines of its allocation, none where it has no allocation.
-        after: those that it is to have.
-    """
-
-    vpod: str
+    vpod: str  # its name
+    # ``create``, ``keep``, ``grow``, ``shrink``, ``move``, ``replace`` (a machine is excluded), ``release`` (jobs
+    # are to have allocations instead) or ``remove``.
     kind: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
+    before: tuple[str, ...]  # the IPU-Machines of its allocation, none where it has no allocation
+    after: tuple[str, ...]  # those that it is to have
 
     @property
     def goes_down(self) -> bool:
@@ -56,29 +50,15 @@ class VpodChange:
 
 
 def vpod_changes(declaration: Declaration, allocations: Allocations, placement: Placement) -> dict[str, VpodChange]:
-    """Return the change of each vPOD by name; removals come first.
-
-    Args:
-        declaration: what is wanted.
-        allocations: what the controllers say now; one that could not be read is missing.
-        placement: where the vPODs are to lie.
-    """
+    """Return the change of each vPOD by name; removals come first. A controller that could not be read is missing."""
     excluded = {name for pod in declaration.pods.values() for name in pod.excluded}
 
-    def before(vpod: str, host: str) -> tuple[str, ...]:
-        return tuple(allocations.get(host, {}).get(vpod, ()))
+    def before(vpod: Vpod) -> tuple[str, ...]:
+        return tuple(allocations.get(declaration.controller_of(vpod).host_name, {}).get(vpod.name, ()))
 
-    gone = {
-        vpod.name: VpodChange(vpod.name, REMOVE, before(vpod.name, declaration.controller_of(vpod).host_name), ())
-        for vpod in declaration.absent.values()
-    }
-    changes = {
-        vpod.name: _change(
-            vpod, before(vpod.name, declaration.controller_of(vpod).host_name), placement[vpod.name], excluded
-        )
-        for vpod in declaration.vpods.values()
-    }
-    return {**gone, **changes}
+    gone = {name: VpodChange(name, REMOVE, before(vpod), ()) for name, vpod in declaration.absent.items()}
+    kept = {name: _change(vpod, before(vpod), placement[name], excluded) for name, vpod in declaration.vpods.items()}
+    return {**gone, **kept}
 
 
 def without(declaration: Declaration, names: Mapping[str, object]) -> Declaration:

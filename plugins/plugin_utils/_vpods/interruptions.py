@@ -16,11 +16,10 @@ from .._desired.tenant_vlans import vlan_name
 from .._link_checks.ends import declared_port, gathered_port
 from .._placement.placement import Placement
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
-from .._pod.jobs import is_of_a_job
-from .._pod.model import Declaration, Vpod
+from .._pod.model import Declaration, Vpod, is_of_a_job
 from .changes import VpodChange
-from .scope import Desired, Options
-from .teardown import Held, dedicated_of, regranted, reshaped
+from .scope import Desired
+from .teardown import Held, Seen, dedicated_of, regranted, reshaped
 
 # The name of a VLAN that says whose it is.
 TENANT_VLAN = "vpod-"
@@ -31,40 +30,23 @@ SOME_SERVERS = "its Poplar servers"
 
 @dataclass(frozen=True)
 class Interruption:
-    """The impact of a run on running work.
+    """The impact of a run on running work."""
 
-    Args:
-        vpod: whose.
-        why: what is done, each a sentence without its end.
-        servers: the Poplar servers on which work would end.
-        partitions: those that would die and may be in use; None where nobody can tell.
-        users: those who get other access keys.
-        jobs: the allocations of Slurm's jobs on IPU-Machines that leave the vPOD. Only Slurm may remove them.
-    """
-
-    vpod: str
-    why: tuple[str, ...]
-    servers: tuple[str, ...] = ()
-    partitions: tuple[str, ...] | None = ()
-    users: tuple[str, ...] = ()
+    vpod: str  # whose
+    why: tuple[str, ...]  # what is done, each a sentence without its end
+    servers: tuple[str, ...] = ()  # the Poplar servers on which work would end
+    partitions: tuple[str, ...] | None = ()  # those that would die and may be in use; None where nobody can tell
+    users: tuple[str, ...] = ()  # those who get other access keys
+    # The allocations of Slurm's jobs on IPU-Machines that leave the vPOD. Only Slurm may remove them.
     jobs: tuple[str, ...] = ()
 
 
 def interruptions(
-    declaration: Declaration,
-    changes: Mapping[str, VpodChange],
-    wanted: Desired,
-    held: Held,
-    seen: Mapping[str, Mapping[str, Any]],
+    declaration: Declaration, changes: Mapping[str, VpodChange], wanted: Desired, held: Held, seen: Seen
 ) -> list[Interruption]:
     """Everything that somebody may feel, one for each vPOD.
 
-    Args:
-        declaration: what is wanted.
-        changes: what becomes of the vPODs.
-        wanted: the desired state.
-        held: what the controllers hold.
-        seen: switch to what tor_info has returned, those that were not read are missing.
+    ``seen`` maps switches to what tor_info has returned; those that were not read are missing.
     """
     found: dict[str, Interruption] = {}
     for one in (
@@ -78,31 +60,21 @@ def interruptions(
 
 
 def strays(
-    declaration: Declaration,
-    placement: Placement,
-    wanted: Desired,
-    seen: Mapping[str, Mapping[str, Any]],
-    names: Collection[str],
+    declaration: Declaration, placement: Placement, wanted: Desired, seen: Seen, names: Collection[str]
 ) -> list[str]:
     """The servers and IPU-Machines that are in the VLAN of one of these vPODs, and are no vPOD's by pods.yml.
 
     What one of them that is to go was pinned to counts, too: of jobs' vPODs no allocation says what they have.
     """
-    tenants = tenants_of(declaration, placement)
+    tenants, switches = tenants_of(declaration, placement), wanted["tor_switches"]
     pinned = {name for vpod in declaration.absent.values() if vpod.name in names for name in vpod.ipu_machines}
     return [
         device.name
         for device in devices_of(declaration).values()
         if device.kind in (POPLAR_SERVER, IPU_MACHINE) and device.name not in tenants
         for switch in [device.facts["switch"]]
-        if device.name in pinned
-        or (
-            switch in seen
-            and any(
-                tenant in names
-                for tenant, _before, _after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch])
-            )
-        )
+        for moves in [_moves(declaration, device, switches[switch], seen[switch]) if switch in seen else ()]
+        if device.name in pinned or any(tenant in names for tenant, _before, _after in moves)
     ]
 
 
@@ -111,10 +83,8 @@ def refusals(
 ) -> list[str]:
     """Why the run does not go on, one sentence for each vPOD whose work would end and may not, or is a job's to end.
 
-    Args:
-        impact: what somebody may feel.
-        uses: Poplar server to what runs on it, in words; None, or missing, where nobody can tell.
-        allowed: the vPODs that may be interrupted.
+    ``uses`` maps Poplar servers to what runs there, in words; None, or missing, where nobody can tell. The vPODs of
+    ``allowed`` may be interrupted.
     """
     asked = [
         f"{'; '.join(one.why)}; that would end what runs there: {', '.join(work)}; end it first, or say with -e "
@@ -123,14 +93,9 @@ def refusals(
         for work in [list(_work(one, uses))]
         if work and one.vpod not in allowed and not one.jobs
     ]
-    return [*asked, *(_left_to_slurm(one) for one in impact if one.jobs)]
-
-
-def _left_to_slurm(one: Interruption) -> str:
-    return (
-        f"{'; '.join(one.why)}; there Slurm's jobs have allocations, which nobody else removes: {', '.join(one.jobs)}; "
-        "end these jobs first"
-    )
+    words = "there Slurm's jobs have allocations, which nobody else removes"
+    left = [f"{'; '.join(one.why)}; {words}: {', '.join(one.jobs)}; end these jobs first" for one in impact if one.jobs]
+    return [*asked, *left]
 
 
 def _work(one: Interruption, uses: Mapping[str, Sequence[str] | None]) -> Iterator[str]:
@@ -161,7 +126,6 @@ def _together(one: Interruption, other: Interruption) -> Interruption:
 
 
 def _by_allocation(declaration: Declaration, changes: Mapping[str, VpodChange], held: Held) -> Iterator[Interruption]:
-    """vPODs whose allocation goes, with everything in it."""
     vpods = {**declaration.absent, **declaration.vpods}
     for change in changes.values():
         if change.goes_down:
@@ -193,11 +157,7 @@ def _users(declaration: Declaration, change: VpodChange, vpod: Vpod, held: Held)
 
 
 def _by_network(
-    declaration: Declaration,
-    changes: Mapping[str, VpodChange],
-    wanted: Desired,
-    held: Held,
-    seen: Mapping[str, Mapping[str, Any]],
+    declaration: Declaration, changes: Mapping[str, VpodChange], wanted: Desired, held: Held, seen: Seen
 ) -> Iterator[Interruption]:
     """Devices whose ports leave the VLAN of a tenant."""
     vpods = {**declaration.absent, **declaration.vpods}
@@ -217,7 +177,6 @@ def _by_network(
 
 
 def _jobs_on(machine: str, held: Held) -> Iterator[str]:
-    """The allocations of Slurm's jobs that have an IPU-Machine."""
     for controller in held.values():
         for name, allocation in (controller.get("allocations") or {}).items():
             if is_of_a_job("allocation", name) and machine in allocation["agents"]:
@@ -264,11 +223,7 @@ def _by_partition(wanted: Desired, held: Held) -> Iterator[Interruption]:
         there = held.get(host, {})
         own = [(each, dedicated_of(there, each["name"])) for each in wanted["dedicated_controllers"][host]]
         for options, on_it in [(shared, there), *own]:
-            yield from _by_partition_of(options, on_it)
-
-
-def _by_partition_of(options: Options, held: Mapping[str, Mapping[str, Any]]) -> Iterator[Interruption]:
-    there = held.get("partitions") or {}
-    for name, words in reshaped(options, held).items():
-        in_use = (name,) if there[name].get("status") != DEAD else ()
-        yield Interruption(there[name]["allocation"], (f"partition {name}: {words}",), partitions=in_use)
+            for name, words in reshaped(options, on_it).items():
+                partition = on_it["partitions"][name]
+                in_use = (name,) if partition.get("status") != DEAD else ()
+                yield Interruption(partition["allocation"], (f"partition {name}: {words}",), partitions=in_use)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,16 +55,9 @@ def of_vpods(
     hosts = {declaration.controller_of(vpod).host_name for vpod in vpods}
     machines = {name for change in changes.values() for name in (*change.before, *change.after)}
     switches = of_devices(declaration, desired["tor_switches"], servers | machines)
-    gone = {vlan_name(vpod) for vpod in vpods}
     for switch, options in switches.items():
-        options["vlans"] += [
-            vlan
-            for vlan in desired["tor_switches"][switch]["vlans"]
-            if vlan.get("state") == ABSENT and vlan["name"] in gone
-        ]
-        options["arp_probes"] = {
-            name: arp_probe for name, arp_probe in options["arp_probes"].items() if name in servers
-        }
+        options["vlans"] += vlans_gone(desired["tor_switches"][switch], vpods)
+        options["arp_probes"] = {name: probe for name, probe in options["arp_probes"].items() if name in servers}
     return {
         **desired,
         "tor_switches": switches,
@@ -76,14 +69,18 @@ def of_vpods(
             if host in hosts
         },
         "dedicated_controllers": {
-            host: [each for each in controllers if each["name"] in names]
-            for host, controllers in desired["dedicated_controllers"].items()
+            host: _named(controllers, names) for host, controllers in desired["dedicated_controllers"].items()
         },
         "removed_controllers": {
-            host: [name for name in removed if name in names]
-            for host, removed in desired["removed_controllers"].items()
+            host: [name for name in gone if name in names] for host, gone in desired["removed_controllers"].items()
         },
     }
+
+
+def vlans_gone(switch: Options, vpods: Iterable[Vpod]) -> list[Options]:
+    """The VLANs of these vPODs that the options of a switch take away."""
+    names = {vlan_name(vpod) for vpod in vpods}
+    return [vlan for vlan in switch["vlans"] if vlan.get("state") == ABSENT and vlan["name"] in names]
 
 
 def users_of(declaration: Declaration, host: str, names: Collection[str]) -> set[str]:
@@ -110,7 +107,6 @@ def _with_ports(switch: Options, names: Collection[str]) -> Options:
 
 
 def _vlans_of(port: Options) -> set[int]:
-    """The VLANs that the options of a port name."""
     named = {port.get("vlan"), port.get("native_vlan")} - {None}
     return {int(vlan) for vlan in named if vlan} | set(vlan_ids(port.get("allowed_vlans") or []))
 
@@ -118,7 +114,11 @@ def _vlans_of(port: Options) -> set[int]:
 def _entities_of(controller: Options, names: Collection[str], users: Collection[str]) -> Options:
     return {
         **controller,
-        "allocations": [each for each in controller["allocations"] if each["name"] in names],
-        "users": [each for each in controller["users"] if each["name"] in users],
+        "allocations": _named(controller["allocations"], names),
+        "users": _named(controller["users"], users),
         "partitions": [each for each in controller["partitions"] if each["allocation"] in names],
     }
+
+
+def _named(options: Iterable[Options], names: Collection[str]) -> list[Options]:
+    return [each for each in options if each["name"] in names]

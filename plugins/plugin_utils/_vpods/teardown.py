@@ -14,15 +14,17 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import changed_fields, reason_for
 
 from .._desired.desired import desired
-from .._desired.tenant_vlans import vlan_name, without_former_vlans
+from .._desired.tenant_vlans import without_former_vlans
 from .._placement.placement import Placement
 from .._pod.model import ABSENT, Declaration
 from .changes import KEEP, REMOVE, VpodChange, without
-from .scope import Desired, Options, of_devices, users_of
+from .scope import Desired, Options, of_devices, users_of, vlans_gone
 
-# Controller host to what it holds, as vipu_info returns it: allocations, users and partitions.
-Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
-Entities = dict[str, Any]
+# What a controller holds, as vipu_info returns it: allocations, users and partitions; and the same by its host.
+Entities = Mapping[str, Mapping[str, Any]]
+Held = Mapping[str, Entities]
+# Switch to what tor_info has returned.
+Seen = Mapping[str, Mapping[str, Any]]
 KINDS = ("agents", "clusters", "allocations", "users", "partitions")
 
 
@@ -32,35 +34,23 @@ def teardown(
     placement: Placement,
     wanted: Desired,
     held: Held,
-    seen: Mapping[str, Mapping[str, Any]],
+    seen: Seen,
 ) -> Desired:
     """Return the desired state of the affected devices after the teardown.
 
-    Args:
-        declaration: what is wanted.
-        changes: what becomes of the vPODs that the run is about.
-        placement: where all of them are to lie.
-        wanted: the desired state in the end.
-        held: what the controllers hold now; those that were not read are missing.
-        seen: switch to what tor_info has returned; likewise.
-
-    Returns:
-        ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
-        ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
-        ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are.
+    Those are ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
+    ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
+    ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are. Of
+    ``held`` and ``seen``, what was not read is missing.
     """
     down = [change for change in changes.values() if change.goes_down]
     gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
     servers = {server for vpod in gone for server in vpod.poplar_servers}
     rest = _at_rest(declaration, changes, placement, seen) if down else wanted
-    switches = of_devices(declaration, rest["tor_switches"], {*servers, *_leaving(down)})
-    names = {vlan_name(vpod) for vpod in gone}
+    leaving = {machine for change in down for machine in change.leaving}
+    switches = of_devices(declaration, rest["tor_switches"], {*servers, *leaving})
     for switch, options in switches.items():
-        options["vlans"] += [
-            vlan
-            for vlan in rest["tor_switches"][switch]["vlans"]
-            if vlan.get("state") == ABSENT and vlan["name"] in names
-        ]
+        options["vlans"] += vlans_gone(rest["tor_switches"][switch], gone)
         # No server can send ARP probes in the quarantine VLAN, so its machines may be silent.
         options["arp_probes"] = {}
         ports = {port["name"] for port in options["ports"]}
@@ -77,7 +67,7 @@ def teardown(
     }
 
 
-def regranted(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+def regranted(wanted: Options, held: Entities) -> dict[str, list[str]]:
     """The users of a controller who are there with other allocations than they are to have, with those they have.
 
     V-IPU cannot change that: they are made again, with another access key.
@@ -90,7 +80,7 @@ def regranted(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[st
     }
 
 
-def reshaped(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def reshaped(wanted: Options, held: Entities) -> dict[str, str]:
     """The declared partitions of a controller that are there with other fields, with what differs, in words.
 
     V-IPU cannot change that either: they are made again.
@@ -105,7 +95,7 @@ def reshaped(wanted: Options, held: Mapping[str, Mapping[str, Any]]) -> dict[str
     return found
 
 
-def dedicated_of(held: Mapping[str, Mapping[str, Any]], vpod: str) -> Mapping[str, Mapping[str, Any]]:
+def dedicated_of(held: Entities, vpod: str) -> Entities:
     """Return the entities of a vPOD's dedicated controller; empty if unknown or if it has none."""
     return (held.get("dedicated") or {}).get(vpod) or {}
 
@@ -139,29 +129,14 @@ def _not_converged(switch: Options, torn_down: Options) -> Options:
     }
 
 
-def _leaving(down: list[VpodChange]) -> set[str]:
-    return {machine for change in down for machine in change.leaving}
-
-
-def _at_rest(
-    declaration: Declaration,
-    changes: Mapping[str, VpodChange],
-    placement: Placement,
-    seen: Mapping[str, Mapping[str, Any]],
-) -> Desired:
+def _at_rest(declaration: Declaration, changes: Mapping[str, VpodChange], placement: Placement, seen: Seen) -> Desired:
     """The desired state with those vPODs alone that stay as they are."""
     changing = {name: change for name, change in changes.items() if change.kind != KEEP}
     rest = desired(without(declaration, changing), placement)
     return {**rest, "tor_switches": without_former_vlans(declaration, rest["tor_switches"], seen)}
 
 
-def _entities(
-    declaration: Declaration,
-    host: str,
-    down: list[VpodChange],
-    wanted: Desired,
-    held: Mapping[str, Mapping[str, Any]],
-) -> Entities:
+def _entities(declaration: Declaration, host: str, down: list[VpodChange], wanted: Desired, held: Entities) -> Options:
     """Return the removals on one controller: allocations, their entities, and their declared users.
 
     Users without an allocation are those of vPODs that are for jobs, and go with them.
@@ -204,9 +179,7 @@ def _entities(
     }
 
 
-def _emptied(
-    controllers: list[Options], again: list[str], held: Mapping[str, Mapping[str, Any]]
-) -> dict[str, dict[str, list[str]]]:
+def _emptied(controllers: list[Options], again: list[str], held: Entities) -> dict[str, dict[str, list[str]]]:
     """vPOD to what goes on its dedicated controller, by kind.
 
     That is everything but its administrators if the vPOD is made again, and else the partitions that are.

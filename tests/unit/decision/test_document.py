@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of, left_out, not_ours, notes
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, left_out, not_ours, notes
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
 from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.support.vpods_of_a_pod import held

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     allocations_of,
     cabling_view,
     capacity_view,
+    document_of,
     drift_view,
     plan_view,
     summary_view,

@@ -21,11 +21,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.keys import C
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Cluster, Controller, Partition
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import (
     DeclarationError,
-    Integer,
     Key,
     MapOf,
     Problems,
     Record,
+    integer,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -81,7 +81,7 @@ def test_a_meaning_is_one_line_that_goes_into_a_table(key: Key) -> None:
 
 
 def test_a_later_key_says_since_when() -> None:
-    assert Key("colour", Integer(1, 2), "what it is", since="3.0.0").more == " Since 3.0.0."
+    assert Key("colour", integer(1, 2), since="3.0.0").means("what it is").more == " Since 3.0.0."
 
 
 @pytest.mark.parametrize(("model", "record"), [(Controller, CONTROLLER), (Cluster, CLUSTER), (Partition, PARTITION)])
@@ -150,4 +150,4 @@ def test_every_mapping_of_the_schema_takes_no_other_key() -> None:
     for path, key in KEYS.items():
         kind = key.kind.value if isinstance(key.kind, MapOf) else key.kind
         if isinstance(kind, Record):
-            assert kind.json_schema()["additionalProperties"] is False, path
+            assert kind.json_schema["additionalProperties"] is False, path

@@ -7,9 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import document_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import vpods_view
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, vpods_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from tests.support.vpods_of_a_pod import ALICE, BOB, document, held, machines, planned
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.document import not_ours
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import vpods_view
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import not_ours, vpods_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from tests.support.vpods_of_a_pod import ALICE, JOBS, document, held, machines, planned, seen
