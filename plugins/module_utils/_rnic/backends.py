@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 from .._plan.converge import Refused
 from .netplan import GENERATED_PREFIX, Netplan
@@ -15,6 +15,7 @@ from .server import Server
 
 AUTO = "auto"
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (Networkd(), Netplan(), NetworkManager())}
+OPTION: dict[str, Any] = {"type": "str", "choices": [AUTO, *BACKENDS], "default": AUTO}
 
 # The daemon that has to run for a back end.
 _DAEMON = {"networkd": "networkd", "netplan": "networkd", "networkmanager": "networkmanager"}

@@ -110,20 +110,14 @@ class Planner:
         addresses = () if self._replaced else kept.addresses if own else running.get("addresses", ())
         description = "" if self._replaced else kept.description
         parent = profiles.get(interface.parent or "")
-        profile = Profile(
-            name=interface.name,
-            type=interface.type,
-            device=target.device,
-            mac=interface.mac,
-            mtu=mtu or (parent.mtu if parent else DEFAULT_MTU),
-            addresses=tuple(sorted_addresses(_first(interface.addresses, addresses))),
-            description=_first(interface.description, description),
-            parent=interface.parent or "",
-            parent_device=self._devices.get(interface.parent or "", ""),
-            vlan_id=interface.vlan_id or 0,
-            members=interface.members,
-            mode=interface.mode or "",
-        )
+        found = {
+            "device": target.device,
+            "mtu": mtu or (parent.mtu if parent else DEFAULT_MTU),
+            "addresses": tuple(sorted_addresses(_first(interface.addresses, addresses))),
+            "description": _first(interface.description, description),
+            "parent_device": self._devices.get(interface.parent or "", ""),
+        }
+        profile = Profile(**{**vars(interface), **found})
         if target.bond:
             profile = replace(profile, bond=target.bond, addresses=(), mtu=profiles[target.bond].mtu)
         _check_mtu(target, profile, parent)
@@ -146,10 +140,10 @@ class Planner:
         wanted: Fields = {
             "type": profile.type,
             "device": profile.device,
-            "network_file": self._backend.used_file(profile),
+            "network_file": self._backend.used_file(profile.name),
             "up": True,
             "mtu": profile.mtu,
-            "addresses": list(profile.addresses),
+            "addresses": list(profile.addresses or ()),
         }
         if profile.type == NIC:
             functions = self._functions(target.interface, before or {})
@@ -205,21 +199,9 @@ def rendered(interfaces: Sequence[Interface], backend: Backend) -> dict[str, str
         if interface.absent:
             continue
         bond = bonds.get(interface.name)
-        profile = Profile(
-            name=interface.name,
-            type=interface.type,
-            device=interface.name,
-            mac=interface.mac,
-            mtu=bond.mtu if bond else interface.mtu,
-            addresses=interface.addresses or (),
-            description=interface.description or "",
-            bond=bond.name if bond else None,
-            parent=interface.parent or "",
-            parent_device=interface.parent or "",
-            vlan_id=interface.vlan_id or 0,
-            members=interface.members,
-            mode=interface.mode or "",
-        )
+        profile = Profile(**vars(interface), device=interface.name, parent_device=interface.parent or "")
+        if bond:
+            profile = replace(profile, bond=bond.name, mtu=bond.mtu)
         files.update(backend.render(profile))
         if interface.virtual_functions:
             functions = [function.fields() for function in interface.virtual_functions]
