@@ -120,11 +120,7 @@ class Inspection:
         return found
 
     def _ask(self, *argv: str) -> str | None:
-        try:
-            status, output, _errors = self._programs.attempt(list(argv))
-        except DeviceError:
-            return None
-        return output if status == 0 else None
+        return self._programs.answer(list(argv))
 
     def _read(self, path: str) -> str | None:
         try:
