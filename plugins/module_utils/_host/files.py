@@ -91,8 +91,7 @@ class Files:
     def write(self, path: str, file: File) -> None:
         """Put the file in place as a whole; missing directories are made with mode 0755.
 
-        Raises:
-            DeviceError: it could not be written; what was there is still there.
+        Raises DeviceError: it could not be written; what was there is still there.
         """
         real = self._real(path)
         with os_errors_as(f"{path} could not be written"):
@@ -114,8 +113,7 @@ class Files:
     def poke(self, path: str, line: str) -> None:
         """Write a line into a file of sysfs or configfs, which is there and stays the same file.
 
-        Raises:
-            DeviceError: there is none, or the kernel does not take the line.
+        Raises DeviceError: there is none, or the kernel does not take the line.
         """
         with os_errors_as(f"{path} does not take {line}"), open(self._real(path), "r+", encoding="utf-8") as stream:
             stream.write(line + "\n")
@@ -123,8 +121,7 @@ class Files:
     def rename(self, path: str, new: str) -> bool:
         """Give a file another name in one step; whether it was still there.
 
-        Raises:
-            DeviceError: it is there, but could not be renamed.
+        Raises DeviceError: it is there, but could not be renamed.
         """
         with os_errors_as(f"{path} could not be renamed"), contextlib.suppress(FileNotFoundError):
             os.rename(self._real(path), self._real(new))

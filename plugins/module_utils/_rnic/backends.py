@@ -32,7 +32,6 @@ def backend_for(wanted: str, server: Server, devices: Sequence[str], may_be_stop
 
     Args:
         wanted: what is declared, ``auto`` for whoever does it now.
-        server: as surveyed.
         devices: those of the declared interfaces that exist.
         may_be_stopped: take a daemon that is not running as one that configures nothing yet.
 

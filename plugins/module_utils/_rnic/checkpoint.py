@@ -28,7 +28,6 @@ class Armed:
     """A change that waits for its confirmation.
 
     Args:
-        change: identifies it.
         interfaces: what it touches, in words.
         until: the deadline as people read it.
         default_devices: the devices of the default routes before it.
@@ -41,12 +40,7 @@ class Armed:
 
 
 class Checkpoint:
-    """The way back on one server.
-
-    Args:
-        programs: runs the server's programs.
-        files: the server's files.
-    """
+    """The way back on one server."""
 
     def __init__(self, programs: Programs, files: Files) -> None:
         self._programs = programs
@@ -55,8 +49,7 @@ class Checkpoint:
     def refuse_pending(self) -> None:
         """Refuse to work on a server where an earlier change is neither confirmed nor undone.
 
-        Raises:
-            Refused: which change that is, and what happens to it.
+        Raises Refused: which change that is, and what happens to it.
         """
         armed = self._armed()
         if armed is None:
@@ -86,8 +79,7 @@ class Checkpoint:
     def arm(self, armed: Armed, backend: Backend, steps: Sequence[Step], seconds: int) -> None:
         """Prepare the way back and start its timer; after that the change may begin.
 
-        Raises:
-            DeviceError: it could not be prepared; nothing else was touched.
+        Raises DeviceError: it could not be prepared; nothing else was touched.
         """
         try:
             self.clean()
@@ -111,8 +103,7 @@ class Checkpoint:
     def confirm(self, change: str) -> Armed:
         """Take the decision that this change stays.
 
-        Raises:
-            DeviceError: the server has undone it, or it is not the one that waits.
+        Raises DeviceError: the server has undone it, or it is not the one that waits.
         """
         armed = self._armed()
         if armed is None or armed.change != change:
@@ -127,11 +118,7 @@ class Checkpoint:
         return armed if armed and armed.change == change else None
 
     def undo(self) -> None:
-        """Put the old settings back now.
-
-        Raises:
-            DeviceError: it could not be started; the timer then does it.
-        """
+        """Put the old settings back now. Raises DeviceError: it could not be started; the timer then does it."""
         self._programs.call(["systemctl", "start", undo.UNIT])
 
     def clean(self) -> None:

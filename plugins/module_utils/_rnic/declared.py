@@ -123,8 +123,7 @@ def sorted_addresses(addresses: Sequence[str]) -> list[str]:
 def interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[Interface]:
     """The declared interfaces.
 
-    Raises:
-        Refused: something is malformed, is declared twice, or two declarations contradict each other.
+    Raises Refused: something is malformed, is declared twice, or two declarations contradict each other.
     """
     interfaces = [_interface(option) for option in options]
     _check_relations(interfaces)

@@ -46,8 +46,6 @@ class Planner:
     """Compares what is declared with what a server has, in the words of one back end.
 
     Args:
-        targets: the declared interfaces with their devices.
-        backend: whose files they get.
         replaced: whether settings that are not declared get their defaults instead of being kept.
     """
 
@@ -65,8 +63,7 @@ class Planner:
     def state_of(self, server: Server) -> State:
         """The state of the declared interfaces, as seen by one survey; without those that do not exist at all.
 
-        Raises:
-            DeviceError: a NIC is no longer there.
+        Raises DeviceError: a NIC is no longer there.
         """
         names: dict[str, Fields] = {}
         for target in self._targets:
@@ -82,8 +79,7 @@ class Planner:
     def plan(self, actual: State) -> list[Step]:
         """One step per interface that differs from what is declared, running or persistent; removals first.
 
-        Raises:
-            Refused: the MTUs do not fit each other, or something undeclared is above what shall go.
+        Raises Refused: the MTUs do not fit each other, or something undeclared is above what shall go.
         """
         there = actual[KIND]
         removals = [

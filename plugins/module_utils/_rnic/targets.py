@@ -39,8 +39,7 @@ class Target:
 def devices_of(server: Server, interfaces: Sequence[Interface]) -> dict[str, str]:
     """The device of each declared interface, by declared name.
 
-    Raises:
-        Refused: a NIC does not exist or cannot be told from another.
+    Raises Refused: a NIC does not exist or cannot be told from another.
     """
     devices = {i.name: _find(server, i).device if i.type == NIC else i.name for i in interfaces}
     names: dict[str, str] = {}
@@ -57,9 +56,6 @@ def targets_on(
     """The declared interfaces with their devices.
 
     Args:
-        server: as surveyed.
-        interfaces: what is declared.
-        backend: whose files they get.
         replaced: whether settings that are not declared get their defaults, so that none is left to others.
 
     Raises:

@@ -13,7 +13,7 @@ from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from .._rnic.declared import Interface
-from .._rnic.server import Server, default_devices_from, links_from, management
+from .._rnic.server import Server, default_devices_of, links_of, management
 from .._rnic.uses import Uses, rdma_uses
 from . import boot
 from .declared import RoceInterface
@@ -35,8 +35,6 @@ class RoceClient:
     """One server.
 
     Args:
-        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
-        files: the server's files.
         ssh_addresses: the server's end of the SSH connections in use.
         pci: the PCI address per network device that has one.
         tools: ``ofed``, ``inbox``, or ``auto`` for the first of them that is installed.
@@ -88,18 +86,13 @@ class RoceClient:
         return self.survey([RoceInterface(Interface(nic.device)) for nic in free])
 
     def uses(self) -> Uses:
-        """Who has RDMA queue pairs right now.
-
-        Raises:
-            DeviceError: a tool's answer could not be read.
-        """
+        """Who has RDMA queue pairs right now. Raises DeviceError: a tool's answer could not be read."""
         return rdma_uses(self._programs, self._rdma_devices_there)
 
     def carry_out(self, step: Step) -> None:
         """Change one interface and what brings it back at boot; where a tool fails, put the old settings back.
 
-        Raises:
-            DeviceError: what went wrong, and whether the old settings are back.
+        Raises DeviceError: what went wrong, and whether the old settings are back.
         """
         before, wanted = step.before or {}, step.after or {}
         nic = nic_of(before)
@@ -143,9 +136,7 @@ class RoceClient:
         raise Refused(f"this server has {'neither ' if len(candidates) > 1 else 'no '}{programs}; {TOOLS_WANTED}")
 
     def _links(self) -> Server:
-        links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
-        routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
-        devices = frozenset().union(*(default_devices_from(route) for route in routes))
+        links, devices = links_of(self._programs), default_devices_of(self._programs)
         return Server(links, devices, self._ssh_addresses, pci=self._pci)
 
     def _rdma_devices(self) -> dict[str, tuple[str, int]]:

@@ -15,8 +15,6 @@ def check(place: str, tools: ToolSet, wanted: Mapping[str, Any], declared: Setti
     """Refuse settings that would not make a lossless class of traffic.
 
     Args:
-        place: whose settings these are.
-        tools: what they are set with.
         wanted: all settings as they would be, kept ones included.
         declared: those that the owner declared; only what one of them is part of is looked at.
 

@@ -41,7 +41,6 @@ class Call:
     """Run a program.
 
     Args:
-        argv: the program and its arguments.
         already: the exit status with which older versions of it say that nothing had to be changed.
     """
 
