@@ -29,11 +29,7 @@ class DhcpHost:
 
 
 def hosts_of_machines(machines: Mapping[str, Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The BMC, gateway and RNIC of each IPU-Machine, as far as its MAC is known, as plain options.
-
-    Args:
-        machines: host name to host variables, such as ``bmc_mac`` and ``bmc_address``.
-    """
+    """The BMC, gateway and RNIC of each IPU-Machine with a known MAC, as options; by host name, its variables."""
     return [
         {"name": name + suffix, "mac": facts[f"{end}_mac"], "address": facts[f"{end}_address"]}
         for name, facts in machines.items()

@@ -27,11 +27,7 @@ _CONFIGURED = "/run/systemd/netif/links"
 
 
 class Client:
-    """The interfaces of one server.
-
-    Args:
-        ssh_addresses: the server's end of the SSH connections in use.
-    """
+    """The interfaces of one server; ``ssh_addresses`` is its end of the SSH connections in use."""
 
     def __init__(self, programs: Programs, files: Files, sysfs: Sysfs, ssh_addresses: frozenset[str]) -> None:
         self._programs = programs
@@ -40,14 +36,7 @@ class Client:
         self._ssh_addresses = ssh_addresses
 
     def survey(self, interfaces: Sequence[Interface] | None = None) -> Server:
-        """All links of the server, who configures the declared ones, and every file with a name of ours.
-
-        Args:
-            interfaces: what is declared; without it, who configures each link.
-
-        Raises:
-            DeviceError: a tool failed, or its answer could not be read.
-        """
+        """All links, who configures the declared ones (or, if None, each), and every file with a name of ours."""
         links = links_of(self._programs)
         pci = self._sysfs.pci_addresses()
         services = self._services()
@@ -132,10 +121,7 @@ class Client:
             )
 
     def carry_out(self, backend: Backend, steps: Sequence[Step]) -> None:
-        """Write the files of all steps and have the back end load them. It goes on after this returns.
-
-        Raises DeviceError: a program refused.
-        """
+        """Write the files of all steps and have the back end load them. It goes on after this returns."""
         for step in steps:
             self._write_files(step, backend)
         loaded = [step for step in steps if _altered(step) is None]

@@ -121,10 +121,7 @@ def sorted_addresses(addresses: Sequence[str]) -> list[str]:
 
 
 def interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[Interface]:
-    """The declared interfaces.
-
-    Raises Refused: something is malformed, is declared twice, or two declarations contradict each other.
-    """
+    """The declared interfaces. Raises Refused: something is malformed, declared twice, or contradicts another."""
     interfaces = [_interface(option) for option in options]
     _check_relations(interfaces)
     return interfaces

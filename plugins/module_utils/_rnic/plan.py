@@ -52,27 +52,19 @@ class Planner:
     def __init__(self, targets: Sequence[Target], backend: Backend, replaced: bool = False) -> None:
         self._targets = sorted(targets, key=lambda target: _ORDER[target.interface.type])
         self._devices = {target.interface.name: target.device for target in targets}
-        self._backend = backend
+        self.backend = backend
         self._replaced = replaced
 
-    @property
-    def backend(self) -> Backend:
-        """Whose files the interfaces get."""
-        return self._backend
-
     def state_of(self, server: Server) -> State:
-        """The state of the declared interfaces, as seen by one survey; without those that do not exist at all.
-
-        Raises DeviceError: a NIC is no longer there.
-        """
+        """The state of the declared interfaces that exist. Raises DeviceError: a NIC is no longer there."""
         names: dict[str, Fields] = {}
         for target in self._targets:
             link = server.links.get(target.device)
-            files = own_files(server, target.interface.name, self._backend)
+            files = own_files(server, target.interface.name, self.backend)
             if link is None and target.interface.type == NIC:
                 raise DeviceError(f"{target.interface.place}: {target.device} has disappeared from this server")
             if link or files:
-                used = server.claims.get(target.device, {}).get(self._backend.name)
+                used = server.claims.get(target.device, {}).get(self.backend.name)
                 names[target.interface.name] = _fields(server, target, link, used, files)
         return {KIND: names}
 
@@ -100,7 +92,7 @@ class Planner:
         """Return the declared value, else that of the interface's own files, else the running one."""
         interface = target.interface
         own = own_texts((before or {}).get("files", {}))
-        kept = self._backend.kept(own)
+        kept = self.backend.kept(own)
         running = before if before and before["device"] and not self._replaced else {}
         mtu = _first(interface.mtu, None if self._replaced else kept.mtu, running.get("mtu"))
         addresses = () if self._replaced else kept.addresses if own else running.get("addresses", ())
@@ -132,11 +124,11 @@ class Planner:
         return [Step(UPDATE, KIND, name, _reason(before, changes), risk, before=before, after={**before, **wanted})]
 
     def _wanted(self, target: Target, before: Fields | None, profile: Profile) -> Fields:
-        files = self._backend.render(profile)
+        files = self.backend.render(profile)
         wanted: Fields = {
             "type": profile.type,
             "device": profile.device,
-            "network_file": self._backend.used_file(profile.name),
+            "network_file": self.backend.used_file(profile.name),
             "up": True,
             "mtu": profile.mtu,
             "addresses": list(profile.addresses or ()),

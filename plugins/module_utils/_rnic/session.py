@@ -77,10 +77,7 @@ class Session:
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:
-        """Arm the way back, carry out all steps at once, and wait until the server is as planned.
-
-        Raises StepFailed: all steps are undone again, or the message says what is left.
-        """
+        """Arm the way back, do all steps and wait. Raises StepFailed: all are undone, or it says what is left."""
         if self._planner is None:
             raise StepFailed("nothing was read before", done=0)
         before, backend = self._planner.state_of(self._server), self._planner.backend

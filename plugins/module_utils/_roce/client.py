@@ -55,12 +55,7 @@ class RoceClient:
         self._ssh_addresses = ssh_addresses
         self._pci = pci
         self._rdma_devices_there = rdma_devices
-        self._tools = self._found_tools(tools)
-
-    @property
-    def tools(self) -> ToolSet:
-        """Return the tool set of this server."""
-        return self._tools
+        self.tools = self._found_tools(tools)
 
     def survey(self, interfaces: Sequence[RoceInterface]) -> Survey:
         """The links of the server, and all about the given interfaces.
@@ -76,7 +71,7 @@ class RoceClient:
         def surveyed(name: str) -> Surveyed:
             return self._surveyed(name, _nic(devices[name], rdma))
 
-        return Survey(self._tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
+        return Survey(self.tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
 
     def survey_all(self) -> Survey:
         """Every NIC that may be declared."""
@@ -90,14 +85,11 @@ class RoceClient:
         return rdma_uses(self._programs, self._rdma_devices_there)
 
     def carry_out(self, step: Step) -> None:
-        """Change one interface and what brings it back at boot; where a tool fails, put the old settings back.
-
-        Raises DeviceError: what went wrong, and whether the old settings are back.
-        """
+        """Change one interface and its boot files. Raises DeviceError: what failed, and if the old ones are back."""
         before, wanted = step.before or {}, step.after or {}
         nic = nic_of(before)
         try:
-            for command in commands_between(self._tools, nic, before, wanted):
+            for command in commands_between(self.tools, nic, before, wanted):
                 self._do(command)
         except DeviceError as error:
             raise DeviceError(f"interface {step.name}: {error}; {self._put_back(nic, before)}") from error
@@ -117,7 +109,7 @@ class RoceClient:
     def _put_back(self, nic: Nic, before: Settings) -> str:
         """Restore the running settings; the report of it as a part of a sentence."""
         try:
-            for command in commands_between(self._tools, nic, self._running(nic), before):
+            for command in commands_between(self.tools, nic, self._running(nic), before):
                 self._do(command)
         except (DeviceError, Refused) as error:
             return f"the old settings could not be put back: {error}"
@@ -154,8 +146,8 @@ class RoceClient:
         )
 
     def _running(self, nic: Nic) -> Settings:
-        answers = {what: self._answer(question) for what, question in self._tools.questions(nic).items()}
-        settings = self._tools.settings(nic, answers)
+        answers = {what: self._answer(question) for what, question in self.tools.questions(nic).items()}
+        settings = self.tools.settings(nic, answers)
         return {name: settings[name] for name in NAMES}
 
     def _answer(self, question: Call | Read) -> str | None:

@@ -52,10 +52,7 @@ class RoceInterface:
 
 
 def roce_interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[RoceInterface]:
-    """The declared interfaces.
-
-    Raises Refused: a name, MAC or PCI address is malformed or declared twice, or a setting cannot be.
-    """
+    """The declared interfaces. Raises Refused: something is malformed, declared twice, or cannot be."""
     nics = interfaces_from([{key: option.get(key) for key in ("name", "mac", "pci")} for option in options])
     return [RoceInterface(nic, _settings(f"interface {nic.name}", option)) for nic, option in zip(nics, options)]
 

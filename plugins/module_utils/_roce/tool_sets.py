@@ -38,11 +38,7 @@ class Nic:
 
 @dataclass(frozen=True)
 class Call:
-    """Run a program.
-
-    Args:
-        already: the exit status with which older versions of it say that nothing had to be changed.
-    """
+    """Run a program; with the exit status ``already`` older versions say that nothing had to be changed."""
 
     argv: tuple[str, ...]
     already: int = 0
