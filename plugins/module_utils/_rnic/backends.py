@@ -35,8 +35,7 @@ def backend_for(wanted: str, server: Server, devices: Sequence[str], may_be_stop
         devices: those of the declared interfaces that exist.
         may_be_stopped: take a daemon that is not running as one that configures nothing yet.
 
-    Raises:
-        Refused: two of them do, another one than declared does, or its daemon is not running.
+    Raises Refused: two of them do, another one than declared does, or its daemon is not running.
     """
     claims = {(device, name) for device in devices for name in server.claims.get(device, {})}
     names = sorted({name for _device, name in claims})

@@ -31,8 +31,7 @@ def planner_on(
         replaced: whether settings that are not declared get their defaults.
         may_be_stopped: take a daemon that is not running as one that configures nothing yet.
 
-    Raises:
-        Refused: an interface cannot be, or must not be touched.
+    Raises Refused: an interface cannot be, or must not be touched.
     """
     devices = devices_of(server, interfaces)
     there = [device for device in devices.values() if device in server.links]

@@ -59,8 +59,7 @@ class Inspection:
         minimum_firmware: a version like ``16.26.1040``.
         minimum_speed: of a link, in Mbit/s.
 
-    Raises:
-        Refused: the minimum is no version.
+    Raises Refused: the minimum is no version.
     """
 
     def __init__(self, run: Run, files: Files, minimum_firmware: str, minimum_speed: int = 0) -> None:

@@ -78,8 +78,7 @@ def hold(
         gone: identities of runs that are known to be dead.
         path: the lock's file and its host, for the person who reads the message.
 
-    Raises:
-        Refused: another run holds it.
+    Raises Refused: another run holds it.
     """
     mine = Lock(pod, run, moment(now), moment(now), lease)
     if there is None:
