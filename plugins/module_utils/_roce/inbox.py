@@ -17,6 +17,7 @@ from .tool_sets import (
     Nic,
     Questions,
     Read,
+    Setters,
     ToolSet,
     Write,
     call,
@@ -42,22 +43,23 @@ def _set_default(nic: Nic, name: str, text: str) -> list[Command]:
     return [_open(nic), Write(_cm_file(nic, name), text), _close(nic)]
 
 
+_SETTERS: Setters = {
+    **COMMON_SETTERS,
+    # The first entry of the DSCP map makes it dscp.
+    "trust": lambda nic, wanted, _now: [_app(nic, "flush")] if wanted == "pcp" else [],
+    "dscp_map": _set_map,
+    "pfc": lambda nic, wanted, _now: [_dcb(nic, "pfc", "prio-pfc", "all:off", *(f"{each}:on" for each in wanted))],
+    "buffer_sizes": lambda nic, wanted, _now: [_dcb(nic, "buffer", "buffer-size", *_entries(dict(enumerate(wanted))))],
+    "roce_mode": lambda nic, wanted, _now: _set_default(nic, "default_roce_mode", MODES[wanted]),
+    "roce_tos": lambda nic, wanted, _now: _set_default(nic, "default_roce_tos", str(wanted)),
+}
+
+
 class Inbox(ToolSet):
     """The tool set ``inbox``."""
 
     name = "inbox"
-    setters = {  # noqa: RUF012
-        **COMMON_SETTERS,
-        # The first entry of the DSCP map makes it dscp.
-        "trust": lambda nic, wanted, _now: [_app(nic, "flush")] if wanted == "pcp" else [],
-        "dscp_map": _set_map,
-        "pfc": lambda nic, wanted, _now: [_dcb(nic, "pfc", "prio-pfc", "all:off", *(f"{each}:on" for each in wanted))],
-        "buffer_sizes": lambda nic, wanted, _now: [
-            _dcb(nic, "buffer", "buffer-size", *_entries(dict(enumerate(wanted))))
-        ],
-        "roce_mode": lambda nic, wanted, _now: _set_default(nic, "default_roce_mode", MODES[wanted]),
-        "roce_tos": lambda nic, wanted, _now: _set_default(nic, "default_roce_tos", str(wanted)),
-    }
+    setters = _SETTERS
 
     def questions(self, nic: Nic) -> Questions:
         """See :class:`.tool_sets.ToolSet`."""

@@ -15,6 +15,7 @@ from .tool_sets import (
     Command,
     Nic,
     Questions,
+    Setters,
     ToolSet,
     call,
     common_questions,
@@ -41,19 +42,22 @@ def _bits(priorities: Any) -> str:
     return ",".join(str(int(priority in priorities)) for priority in PRIORITIES)
 
 
+_SETTERS: Setters = {
+    **COMMON_SETTERS,
+    "trust": lambda nic, wanted, _now: [_mlnx_qos(nic, "--trust", wanted)],
+    "dscp_map": _set_map,
+    "pfc": lambda nic, wanted, _now: [_mlnx_qos(nic, "--pfc", _bits(wanted))],
+    "buffer_sizes": lambda nic, wanted, _now: [_mlnx_qos(nic, "--buffer_size", ",".join(map(str, wanted)))],
+    "roce_mode": lambda nic, wanted, _now: [call("cma_roce_mode", *_port(nic), "-m", wanted[1:])],
+    "roce_tos": lambda nic, wanted, _now: [call("cma_roce_tos", *_port(nic), "-t", str(wanted))],
+}
+
+
 class Ofed(ToolSet):
     """The tool set ``ofed``."""
 
     name = "ofed"
-    setters = {  # noqa: RUF012
-        **COMMON_SETTERS,
-        "trust": lambda nic, wanted, _now: [_mlnx_qos(nic, "--trust", wanted)],
-        "dscp_map": _set_map,
-        "pfc": lambda nic, wanted, _now: [_mlnx_qos(nic, "--pfc", _bits(wanted))],
-        "buffer_sizes": lambda nic, wanted, _now: [_mlnx_qos(nic, "--buffer_size", ",".join(map(str, wanted)))],
-        "roce_mode": lambda nic, wanted, _now: [call("cma_roce_mode", *_port(nic), "-m", wanted[1:])],
-        "roce_tos": lambda nic, wanted, _now: [call("cma_roce_tos", *_port(nic), "-t", str(wanted))],
-    }
+    setters = _SETTERS
 
     def questions(self, nic: Nic) -> Questions:
         """See :class:`.tool_sets.ToolSet`."""
