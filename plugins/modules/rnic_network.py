@@ -300,12 +300,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
 from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._plan import module as edge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import AUTO, BACKENDS
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import AUTO, BACKENDS, OPTION
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.checkpoint import Checkpoint
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import CHANGE, CONFIRM, PHASES, REVIEW
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.options import BACKEND, INTERFACES
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import INTERFACES, interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import gathered, lasting, rendered
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.session import Session
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.ssh_addresses import ssh_addresses
@@ -314,7 +313,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 ARGUMENTS = {
     "interfaces": INTERFACES,
     "new_service": {"type": "bool", "default": False},
-    "backend": BACKEND,
+    "backend": OPTION,
     "confirm_within": {"type": "int", "default": 120},
     "phase": {"type": "str", "choices": list(PHASES), "default": CHANGE},
     "change": {"type": "str", "default": ""},

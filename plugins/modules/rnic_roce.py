@@ -214,8 +214,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.ssh_addresses import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._roce.client import RoceClient
-from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import roce_interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES
+from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import INTERFACES, roce_interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._roce.plan import gathered, lasting
 from ansible_collections.ipu.pod.plugins.module_utils._roce.session import RoceSession
 

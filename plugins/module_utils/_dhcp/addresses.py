@@ -11,11 +11,7 @@ from .._plan.converge import Refused
 
 
 def address_from(place: str, text: Any) -> ipaddress.IPv4Address:
-    """An IPv4 address.
-
-    Raises:
-        Refused: it is none; the sentence begins with ``place``.
-    """
+    """An IPv4 address. Raises Refused: it is none; the sentence begins with ``place``."""
     try:
         return ipaddress.IPv4Address(str(text))
     except ValueError:
@@ -23,11 +19,7 @@ def address_from(place: str, text: Any) -> ipaddress.IPv4Address:
 
 
 def network_from(place: str, text: Any) -> ipaddress.IPv4Network:
-    """An IPv4 network.
-
-    Raises:
-        Refused: it is none; the sentence begins with ``place``.
-    """
+    """An IPv4 network. Raises Refused: it is none; the sentence begins with ``place``."""
     try:
         return ipaddress.IPv4Network(str(text))
     except ValueError:

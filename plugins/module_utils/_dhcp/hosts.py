@@ -29,11 +29,7 @@ class DhcpHost:
 
 
 def hosts_of_machines(machines: Mapping[str, Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The BMC, gateway and RNIC of each IPU-Machine, as far as its MAC is known, as plain options.
-
-    Args:
-        machines: host name to host variables, such as ``bmc_mac`` and ``bmc_address``.
-    """
+    """The BMC, gateway and RNIC of each IPU-Machine with a known MAC, as options; by host name, its variables."""
     return [
         {"name": name + suffix, "mac": facts[f"{end}_mac"], "address": facts[f"{end}_address"]}
         for name, facts in machines.items()
@@ -43,11 +39,7 @@ def hosts_of_machines(machines: Mapping[str, Mapping[str, Any]]) -> list[dict[st
 
 
 def hosts_from(options: Sequence[Mapping[str, Any]]) -> list[DhcpHost]:
-    """The declared hosts.
-
-    Raises:
-        Refused: a name, MAC or address is malformed, or is declared twice.
-    """
+    """The declared hosts. Raises Refused: a name, MAC or address is malformed, or is declared twice."""
     hosts = [_host(number, option) for number, option in enumerate(options)]
     for what in ("name", "mac", "address"):
         owners: dict[Any, str] = {}
@@ -60,11 +52,7 @@ def hosts_from(options: Sequence[Mapping[str, Any]]) -> list[DhcpHost]:
 
 
 def mac_from(place: str, text: str) -> str:
-    """A MAC address in lower case with colons.
-
-    Raises:
-        Refused: it is none; the sentence begins with ``place``.
-    """
+    """A MAC address in lower case with colons. Raises Refused: it is none; the sentence begins with ``place``."""
     mac = text.lower().replace("-", ":")
     if not _MAC.fullmatch(mac):
         raise Refused(f"{place} {text!r} is no MAC address; write it like 70:69:79:20:01:02")

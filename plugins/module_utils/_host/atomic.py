@@ -19,8 +19,6 @@ class NewFile:
     """A file that nobody sees before it is complete and on the disk. What was not put in place goes.
 
     Args:
-        path: where it is to be; its directory exists.
-        mode: its permissions.
         uid: whom it belongs to; by default whoever this process runs as.
         gid: its group; likewise.
     """

@@ -42,11 +42,7 @@ def os_errors_as(what: str, remedy: str = "") -> Iterator[None]:
 
 
 class Files:
-    """The files of one host. Paths are absolute as the host sees them.
-
-    Args:
-        root: the folder that stands for ``/``; anything else than ``/`` is for tests and images.
-    """
+    """The files of one host, by absolute path; ``root`` is another folder than ``/`` for tests and images."""
 
     def __init__(self, root: str = "/") -> None:
         self._root = root
@@ -91,8 +87,7 @@ class Files:
     def write(self, path: str, file: File) -> None:
         """Put the file in place as a whole; missing directories are made with mode 0755.
 
-        Raises:
-            DeviceError: it could not be written; what was there is still there.
+        Raises DeviceError: it could not be written; what was there is still there.
         """
         real = self._real(path)
         with os_errors_as(f"{path} could not be written"):
@@ -112,20 +107,12 @@ class Files:
             shutil.rmtree(self._real(path))
 
     def poke(self, path: str, line: str) -> None:
-        """Write a line into a file of sysfs or configfs, which is there and stays the same file.
-
-        Raises:
-            DeviceError: there is none, or the kernel does not take the line.
-        """
+        """Write a line into a file of sysfs or configfs. Raises DeviceError: it is not there, or does not take it."""
         with os_errors_as(f"{path} does not take {line}"), open(self._real(path), "r+", encoding="utf-8") as stream:
             stream.write(line + "\n")
 
     def rename(self, path: str, new: str) -> bool:
-        """Give a file another name in one step; whether it was still there.
-
-        Raises:
-            DeviceError: it is there, but could not be renamed.
-        """
+        """Give a file another name in one step; whether it was still there. Raises DeviceError: it could not be."""
         with os_errors_as(f"{path} could not be renamed"), contextlib.suppress(FileNotFoundError):
             os.rename(self._real(path), self._real(new))
             return True

@@ -25,8 +25,7 @@ def locked(descriptor: int, byte: int | None = None, timeout: float | None = Non
         byte: this byte of the file alone; by default all of it.
         timeout: how long to wait for another holder, in seconds; by default as long as it takes.
 
-    Raises:
-        Held: it still has the lock.
+    Raises Held: it still has the lock.
     """
 
     def change(operation: int) -> None:

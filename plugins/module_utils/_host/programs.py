@@ -32,7 +32,6 @@ def run_program(
     """Run a program of this host and return its exit status, output and errors, also in several threads.
 
     Args:
-        argv: the program and its arguments.
         limit: seconds after which it is ended.
         directory: its working directory; by default that of this process.
         environment: its variables; by default those of this process, with messages in English.
@@ -56,21 +55,13 @@ def side_by_side(look: Callable[[Thing], Found], things: Iterable[Thing]) -> lis
 
 
 class Programs:
-    """The programs of one server.
-
-    Args:
-        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
-    """
+    """The programs of one server."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     def call(self, argv: list[str]) -> str:
-        """The output of a program that has to succeed.
-
-        Raises:
-            DeviceError: it did not.
-        """
+        """The output of a program that has to succeed. Raises DeviceError: it did not."""
         status, output, errors = self.attempt(argv)
         if status != 0:
             raise DeviceError(f"{' '.join(argv)}: {' '.join((errors or output).split()) or f'exit status {status}'}")
@@ -84,11 +75,7 @@ class Programs:
             return None
 
     def attempt(self, argv: list[str]) -> tuple[int, str, str]:
-        """Exit status, output and errors of a program.
-
-        Raises:
-            DeviceError: there is no such program.
-        """
+        """Exit status, output and errors of a program. Raises DeviceError: there is no such program."""
         try:
             return self._run(argv)
         except OSError as error:

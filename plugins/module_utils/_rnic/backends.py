@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 from .._plan.converge import Refused
 from .netplan import GENERATED_PREFIX, Netplan
@@ -15,6 +15,7 @@ from .server import Server
 
 AUTO = "auto"
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (Networkd(), Netplan(), NetworkManager())}
+OPTION: dict[str, Any] = {"type": "str", "choices": [AUTO, *BACKENDS], "default": AUTO}
 
 # The daemon that has to run for a back end.
 _DAEMON = {"networkd": "networkd", "netplan": "networkd", "networkmanager": "networkmanager"}
@@ -31,12 +32,10 @@ def backend_for(wanted: str, server: Server, devices: Sequence[str], may_be_stop
 
     Args:
         wanted: what is declared, ``auto`` for whoever does it now.
-        server: as surveyed.
         devices: those of the declared interfaces that exist.
         may_be_stopped: take a daemon that is not running as one that configures nothing yet.
 
-    Raises:
-        Refused: two of them do, another one than declared does, or its daemon is not running.
+    Raises Refused: two of them do, another one than declared does, or its daemon is not running.
     """
     claims = {(device, name) for device in devices for name in server.claims.get(device, {})}
     names = sorted({name for _device, name in claims})

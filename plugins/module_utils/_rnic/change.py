@@ -23,23 +23,15 @@ from .uses import Uses
 
 
 def planner_on(
-    server: Server,
-    interfaces: Sequence[Interface],
-    backend: str,
-    replaced: bool = False,
-    may_be_stopped: bool = False,
+    server: Server, interfaces: Sequence[Interface], backend: str, replaced: bool = False, may_be_stopped: bool = False
 ) -> Planner:
     """Who plans for the declared interfaces of a server.
 
     Args:
-        server: as surveyed.
-        interfaces: what is declared.
-        backend: the declared name of the back end, or ``auto``.
         replaced: whether settings that are not declared get their defaults.
         may_be_stopped: take a daemon that is not running as one that configures nothing yet.
 
-    Raises:
-        Refused: an interface cannot be, or must not be touched.
+    Raises Refused: an interface cannot be, or must not be touched.
     """
     devices = devices_of(server, interfaces)
     there = [device for device in devices.values() if device in server.links]
@@ -59,16 +51,7 @@ def stack_of(steps: Sequence[Step], server: Server) -> list[str]:
 
 
 def refuse_used(steps: Sequence[Step], uses: Uses, links: Mapping[str, Link]) -> None:
-    """Refuse steps that would disturb somebody.
-
-    Args:
-        steps: the disruptive ones.
-        uses: what uses the interfaces right now.
-        links: every network device by its kernel name.
-
-    Raises:
-        Refused: the first step that does, and whom.
-    """
+    """Refuse steps that would disturb somebody. Raises Refused: the first step that does, and whom."""
     for step in steps:
         device = device_before(step)
         altered = virtual_functions.altered(step.before or {}, step.after or {})

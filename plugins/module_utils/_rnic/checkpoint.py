@@ -28,7 +28,6 @@ class Armed:
     """A change that waits for its confirmation.
 
     Args:
-        change: identifies it.
         interfaces: what it touches, in words.
         until: the deadline as people read it.
         default_devices: the devices of the default routes before it.
@@ -41,23 +40,14 @@ class Armed:
 
 
 class Checkpoint:
-    """The way back on one server.
-
-    Args:
-        programs: runs the server's programs.
-        files: the server's files.
-    """
+    """The way back on one server."""
 
     def __init__(self, programs: Programs, files: Files) -> None:
         self._programs = programs
         self._files = files
 
     def refuse_pending(self) -> None:
-        """Refuse to work on a server where an earlier change is neither confirmed nor undone.
-
-        Raises:
-            Refused: which change that is, and what happens to it.
-        """
+        """Raises Refused where an earlier change is neither confirmed nor undone, with what happens to it."""
         armed = self._armed()
         if armed is None:
             return
@@ -84,11 +74,7 @@ class Checkpoint:
         return log.content if log else ""
 
     def arm(self, armed: Armed, backend: Backend, steps: Sequence[Step], seconds: int) -> None:
-        """Prepare the way back and start its timer; after that the change may begin.
-
-        Raises:
-            DeviceError: it could not be prepared; nothing else was touched.
-        """
+        """Prepare the way back and start its timer. Raises DeviceError: that failed; nothing else was touched."""
         try:
             self.clean()
             self._programs.call(["install", "-d", "-m", "0700", undo.DIRECTORY])
@@ -109,11 +95,7 @@ class Checkpoint:
             raise DeviceError(f"the way back could not be prepared, nothing was changed: {error}") from error
 
     def confirm(self, change: str) -> Armed:
-        """Take the decision that this change stays.
-
-        Raises:
-            DeviceError: the server has undone it, or it is not the one that waits.
-        """
+        """Let this change stay. Raises DeviceError: the server has undone it, or it is not the one that waits."""
         armed = self._armed()
         if armed is None or armed.change != change:
             raise DeviceError("the server has put the old settings back before the confirmation")
@@ -127,11 +109,7 @@ class Checkpoint:
         return armed if armed and armed.change == change else None
 
     def undo(self) -> None:
-        """Put the old settings back now.
-
-        Raises:
-            DeviceError: it could not be started; the timer then does it.
-        """
+        """Put the old settings back now. Raises DeviceError: it could not be started; the timer then does it."""
         self._programs.call(["systemctl", "start", undo.UNIT])
 
     def clean(self) -> None:

@@ -15,15 +15,7 @@ from . import netplan, virtual_functions
 from .backends import BACKENDS, claim_of
 from .declared import Interface
 from .profile import Backend
-from .server import (
-    Link,
-    Server,
-    default_devices_from,
-    links_from,
-    network_files_from,
-    profile_files_from,
-    unmanaged_from,
-)
+from .server import Link, Server, default_devices_of, links_of, network_files_from, profile_files_from, unmanaged_from
 from .sysfs import Sysfs
 from .uses import Mount, UsedFunction, Uses, mounts_from, rdma_uses, route_device_from
 
@@ -35,14 +27,7 @@ _CONFIGURED = "/run/systemd/netif/links"
 
 
 class Client:
-    """The interfaces of one server.
-
-    Args:
-        programs: runs the server's programs.
-        files: the server's files.
-        sysfs: what its kernel shows of NICs.
-        ssh_addresses: the server's end of the SSH connections in use.
-    """
+    """The interfaces of one server; ``ssh_addresses`` is its end of the SSH connections in use."""
 
     def __init__(self, programs: Programs, files: Files, sysfs: Sysfs, ssh_addresses: frozenset[str]) -> None:
         self._programs = programs
@@ -51,16 +36,8 @@ class Client:
         self._ssh_addresses = ssh_addresses
 
     def survey(self, interfaces: Sequence[Interface] | None = None) -> Server:
-        """All links of the server, who configures the declared ones, and every file with a name of ours.
-
-        Args:
-            interfaces: what is declared; without it, who configures each link.
-
-        Raises:
-            DeviceError: a tool failed, or its answer could not be read.
-        """
-        links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
-        routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
+        """All links, who configures the declared ones (or, if None, each), and every file with a name of ours."""
+        links = links_of(self._programs)
         pci = self._sysfs.pci_addresses()
         services = self._services()
         devices = [
@@ -77,7 +54,7 @@ class Client:
         used = {path for by_backend in claims.values() for path in by_backend.values()}
         return Server(
             links=links,
-            default_devices=frozenset().union(*(default_devices_from(route) for route in routes)),
+            default_devices=default_devices_of(self._programs),
             ssh_addresses=self._ssh_addresses,
             services=frozenset(services),
             claims=claims,
@@ -99,8 +76,7 @@ class Client:
     def rehearse(self, backend: Backend, steps: Sequence[Step], server: Server) -> None:
         """Check, before any change, that no unapplied change of others would take effect with ours.
 
-        Raises:
-            Refused: netplan does not take the files, or something of others would change with it.
+        Raises Refused: netplan does not take the files, or something of others would change with it.
         """
         if backend.name != "networkmanager" and "networkd" in server.services:
             for problem in self.unloaded(server):
@@ -145,11 +121,7 @@ class Client:
             )
 
     def carry_out(self, backend: Backend, steps: Sequence[Step]) -> None:
-        """Write the files of all steps and have the back end load them. It goes on after this returns.
-
-        Raises:
-            DeviceError: a program refused.
-        """
+        """Write the files of all steps and have the back end load them. It goes on after this returns."""
         for step in steps:
             self._write_files(step, backend)
         loaded = [step for step in steps if _altered(step) is None]
@@ -182,7 +154,9 @@ class Client:
         texts: dict[str, str] = {}
         for backend in BACKENDS.values():
             for directory in backend.directories(self._files.names):
-                texts.update(self._own_texts(directory, backend))
+                paths = [f"{directory}/{name}" for name in self._files.names(directory)]
+                for path in filter(backend.interface_of, paths):
+                    texts.update(self._text(path))
         enabled = self._files.names(virtual_functions.WANTS_DIRECTORY)
         for name in self._files.names(virtual_functions.DIRECTORY):
             path = f"{virtual_functions.DIRECTORY}/{name}"
@@ -194,10 +168,6 @@ class Client:
                 if name.endswith(".yaml") and path not in texts:
                     texts.update(self._text_of_others(path))
         return texts
-
-    def _own_texts(self, directory: str, backend: Backend) -> dict[str, str]:
-        paths = [f"{directory}/{name}" for name in self._files.names(directory)]
-        return {path: text for own in paths if backend.interface_of(own) for path, text in self._text(own).items()}
 
     def _text(self, path: str) -> dict[str, str]:
         file = self._files.read(path)
@@ -246,7 +216,7 @@ class Client:
     def _addressed(self, devices: set[str]) -> dict[str, str]:
         if not devices:
             return {}
-        links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
+        links = links_of(self._programs)
         return {
             name: f"{name} has {links[name].addresses[0]}"
             for name in devices
@@ -280,20 +250,12 @@ def _altered(step: Step) -> list[Mapping[str, Any]] | None:
 def _function_commands(step: Step) -> list[list[str]]:
     before, wanted = step.before or {}, step.after or {}
     path, unit = virtual_functions.unit_path(step.name), virtual_functions.unit_of(step.name)
-    altered = _altered(step)
-    if altered is not None and path in wanted.get("files", {}):
-        # The unit would give all of them their settings again, also those in use.
-        return [
-            ["systemctl", "daemon-reload"],
-            ["systemctl", "enable", "--quiet", unit],
-            *virtual_functions.setting_commands(wanted["device"], altered),
-        ]
     if path in wanted.get("files", {}):
-        return [
-            ["systemctl", "daemon-reload"],
-            ["systemctl", "enable", "--quiet", unit],
-            ["systemctl", "restart", unit],
-        ]
+        altered = _altered(step)
+        # The unit would give all of them their settings again, also those in use.
+        restart = [["systemctl", "restart", unit]]
+        settings = restart if altered is None else virtual_functions.setting_commands(wanted["device"], altered)
+        return [["systemctl", "daemon-reload"], ["systemctl", "enable", "--quiet", unit], *settings]
     if path in before.get("files", {}) or before.get("virtual_functions"):
         link = f"{virtual_functions.WANTS_DIRECTORY}/{unit}"
         none = virtual_functions.commands(wanted.get("device", ""), [])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from typing import Any, Callable, Dict
 
 CHANGE, CONFIRM, REVIEW = "change", "confirm", "review"
@@ -21,85 +22,79 @@ class Lost(Exception):
     """The server could not be reached, or the connection broke."""
 
 
+@dataclass(frozen=True)
+class _Course:
+    """The phases on the server, one after the other."""
+
+    call: Callable[[str], Result]
+    reconnect: Callable[[], None]
+    pause: Callable[[float], None]
+    confirm_within: int
+
+    def result(self) -> Result:
+        """The result of the change as a whole."""
+        try:
+            first = self.call(CHANGE)
+        except Lost as error:
+            return self._failed_later({}, f"the connection broke while the change was made ({error})")
+        if "module_stdout" in first:
+            # The module did not end by itself, so nobody knows how far it came.
+            return self._failed_later({}, f"the module was ended: {first.get('msg')}")
+        armed = first.pop("armed", False)
+        if armed and first.get("failed"):
+            return self._failed_later(first, first["msg"])
+        return self._confirmed(first) if armed else first
+
+    def _confirmed(self, first: Result) -> Result:
+        try:
+            self.reconnect()
+            confirmed = self.call(CONFIRM)
+        except Lost as error:
+            return self._failed_later(first, f"the server cannot be reached since the change ({error})")
+        if confirmed.get("failed"):
+            review = self._reviewed() or {}
+            message = f"the change was not confirmed: {confirmed.get('msg')}"
+            return _failed(first, message, review.get("after"), review.get("undo_log"))
+        return {**first, "after": confirmed["after"]}
+
+    def _failed_later(self, first: Result, problem: str) -> Result:
+        """Wait until the server has decided for itself, and read what is there then."""
+        self.pause(self.confirm_within)
+        review = self._reviewed()
+        if review is None:
+            message = (
+                f"{problem}; it cannot be reached {_UNDOING_SECONDS} s after its deadline of {self.confirm_within} s "
+                "either: it puts the old settings back by itself, look at it over its console"
+            )
+            return _failed(first, message, None)
+        if review.get("failed"):
+            return _failed(first, f"{problem}; what is there now could not be read: {review.get('msg')}", None)
+        return _failed(first, f"{problem}; {_verdict(first, review)}", review.get("after"), review.get("undo_log"))
+
+    def _reviewed(self) -> Result | None:
+        """Return the state of the server after its decision; None if it cannot be reached."""
+        review: Result | None = None
+        for _attempt in range(_UNDOING_SECONDS // _ASK_EVERY):
+            with contextlib.suppress(Lost):
+                review = self.call(REVIEW)
+                if not review.get("pending"):
+                    return review
+            self.pause(_ASK_EVERY)
+        return review
+
+
 def carried_out(
     call: Callable[[str], Result], reconnect: Callable[[], None], pause: Callable[[float], None], confirm_within: int
 ) -> Result:
-    """Run the module's phases on the server, as many as it takes.
+    """Run the module's phases on the server, as many as it takes, for the result of the change as a whole.
 
     Args:
         call: runs one phase and returns the module's result; raises :class:`Lost`.
         reconnect: drops the connection, so that the next call opens a new one; raises :class:`Lost`.
         pause: waits that many seconds.
         confirm_within: seconds after which the server undoes what was not confirmed.
-
-    Returns:
-        the result of the change as a whole. Where nothing had to change, one phase was enough.
     """
-    first: Result = {}
-
-    def failed_later(problem: str) -> Result:
-        return _failed_later(first, problem, call, pause, confirm_within)
-
-    try:
-        first = call(CHANGE)
-    except Lost as error:
-        return failed_later(f"the connection broke while the change was made ({error})")
-    if "module_stdout" in first:
-        # The module did not end by itself, so nobody knows how far it came.
-        message, first = first.get("msg"), {}
-        return failed_later(f"the module was ended: {message}")
-    armed = first.pop("armed", False)
-    if armed and first.get("failed"):
-        return failed_later(first["msg"])
-    return _confirmed(first, call, reconnect, pause, failed_later) if armed else first
-
-
-def _confirmed(
-    first: Result,
-    call: Callable[[str], Result],
-    reconnect: Callable[[], None],
-    pause: Callable[[float], None],
-    failed_later: Callable[[str], Result],
-) -> Result:
-    try:
-        reconnect()
-        confirmed = call(CONFIRM)
-    except Lost as error:
-        return failed_later(f"the server cannot be reached since the change ({error})")
-    if confirmed.get("failed"):
-        review = _reviewed(call, pause) or {}
-        message = f"the change was not confirmed: {confirmed.get('msg')}"
-        return _failed(first, message, review.get("after"), review.get("undo_log"))
-    return {**first, "after": confirmed["after"]}
-
-
-def _failed_later(
-    first: Result, problem: str, call: Callable[[str], Result], pause: Callable[[float], None], confirm_within: int
-) -> Result:
-    """Wait until the server has decided for itself, and read what is there then."""
-    pause(confirm_within)
-    review = _reviewed(call, pause)
-    if review is None:
-        message = (
-            f"{problem}; it cannot be reached {_UNDOING_SECONDS} s after its deadline of {confirm_within} s either: "
-            "it puts the old settings back by itself, look at it over its console"
-        )
-        return _failed(first, message, None)
-    if review.get("failed"):
-        return _failed(first, f"{problem}; what is there now could not be read: {review.get('msg')}", None)
-    return _failed(first, f"{problem}; {_verdict(first, review)}", review.get("after"), review.get("undo_log"))
-
-
-def _reviewed(call: Callable[[str], Result], pause: Callable[[float], None]) -> Result | None:
-    """Return the state of the server after its decision; None if it cannot be reached."""
-    review: Result | None = None
-    for _attempt in range(_UNDOING_SECONDS // _ASK_EVERY):
-        with contextlib.suppress(Lost):
-            review = call(REVIEW)
-            if not review.get("pending"):
-                return review
-        pause(_ASK_EVERY)
-    return review
+    return _Course(call, reconnect, pause, confirm_within).result()
 
 
 def _verdict(first: Result, review: Result) -> str:

@@ -6,12 +6,41 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Dict, Mapping, Sequence
 
 from .._plan.converge import Refused
 
 NIC, VLAN, BOND = "nic", "vlan", "bond"
+
+Spec = Dict[str, Any]
+
+# The options, said once for the module and for plans; the documentation is in the module.
+_VIRTUAL_FUNCTION: Spec = {
+    "index": {"type": "int", "required": True},
+    "mac": {"type": "str", "required": True},
+    "vlan": {"type": "int", "default": 0},
+    "trust": {"type": "bool", "default": False},
+    "spoof_check": {"type": "bool", "default": True},
+}
+
+_INTERFACE: Spec = {
+    "name": {"type": "str", "required": True},
+    "type": {"type": "str", "choices": ["nic", "vlan", "bond"], "default": "nic"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "mac": {"type": "str"},
+    "pci": {"type": "str"},
+    "addresses": {"type": "list", "elements": "str"},
+    "mtu": {"type": "int"},
+    "description": {"type": "str"},
+    "parent": {"type": "str"},
+    "vlan_id": {"type": "int"},
+    "members": {"type": "list", "elements": "str"},
+    "mode": {"type": "str", "choices": ["active-backup", "802.3ad"]},
+    "virtual_functions": {"type": "list", "elements": "dict", "options": _VIRTUAL_FUNCTION},
+}
+
+INTERFACES: Spec = {"type": "list", "elements": "dict", "options": _INTERFACE}
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -42,13 +71,7 @@ class VirtualFunction:
 
     def fields(self) -> dict[str, Any]:
         """Plain values, as they stand in states."""
-        return {
-            "index": self.index,
-            "mac": self.mac,
-            "vlan": self.vlan,
-            "trust": self.trust,
-            "spoof_check": self.spoof_check,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -98,11 +121,7 @@ def sorted_addresses(addresses: Sequence[str]) -> list[str]:
 
 
 def interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[Interface]:
-    """The declared interfaces.
-
-    Raises:
-        Refused: something is malformed, is declared twice, or two declarations contradict each other.
-    """
+    """The declared interfaces. Raises Refused: something is malformed, declared twice, or contradicts another."""
     interfaces = [_interface(option) for option in options]
     _check_relations(interfaces)
     return interfaces

@@ -30,12 +30,6 @@ def left_to_others(
     """The declared NICs that are as declared by a file of somebody else, by name.
 
     A NIC below a declared VLAN or bond is none of them: what is above it needs files of ours.
-
-    Args:
-        server: as surveyed.
-        interfaces: what is declared.
-        devices: the device of each, by declared name.
-        backend: who configures them.
     """
     below = {name for each in interfaces for name in (each.parent, *each.members) if name}
     found = set()

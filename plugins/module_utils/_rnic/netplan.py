@@ -6,12 +6,21 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Sequence
+from typing import Any
 
-from .._plan.steps import Step
 from .declared import BOND, NIC, VLAN
-from .networkd import reload, reload_after_undo
-from .profile import HEADER, MII_MONITOR_MS, Commands, Kept, Profile, Texts, kept_addresses, kept_number
+from .networkd import Networkd
+from .profile import (
+    MII_MONITOR_MS,
+    Commands,
+    Kept,
+    Profile,
+    Texts,
+    head_of,
+    kept_addresses,
+    kept_description,
+    kept_number,
+)
 
 try:
     import yaml
@@ -28,63 +37,43 @@ GENERATED_PREFIX = f"{GENERATED}/10-netplan-"
 # netplan reads its files by name and wants an interface defined before the ones that are made of it.
 _ORDER = {NIC: "60", BOND: "61", VLAN: "62"}
 _SECTION = {NIC: "ethernets", BOND: "bonds", VLAN: "vlans"}
-_OWN = re.compile(re.escape(DIRECTORY) + r"/6[0-2]-ipu-(.+)\.yaml")
 _GENERATED = re.compile(re.escape(GENERATED_PREFIX) + r"(.+)\.(?:network|netdev|link)")
-_DESCRIPTION = "# Description: "
 
 
-class Netplan:
-    """See :class:`.profile.Backend`."""
+class Netplan(Networkd):
+    """See :class:`.profile.Backend`. What netplan has generated is loaded as networkd's own files are."""
 
     name = "netplan"
+    directory = DIRECTORY
     mode = "0600"
-
-    def directories(self, _names: Callable[[str], Sequence[str]]) -> list[str]:
-        """The one directory for administrators."""
-        return [DIRECTORY]
-
-    def interface_of(self, path: str) -> str | None:
-        """The name between ``-ipu-`` and the ending."""
-        found = _OWN.fullmatch(path)
-        return found.group(1) if found else None
+    own = (re.compile(re.escape(DIRECTORY) + r"/6[0-2]-ipu-(.+)\.yaml"),)
 
     def render(self, profile: Profile) -> Texts:
         """One YAML file."""
-        lines = [HEADER]
-        if profile.description:
-            lines.append(_DESCRIPTION + profile.description)
-        lines += ["network:", "  version: 2", f"  {_SECTION[profile.type]}:", f"    {json.dumps(profile.name)}:"]
+        lines = [*head_of(profile), "network:", "  version: 2"]
+        lines += [f"  {_SECTION[profile.type]}:", f"    {json.dumps(profile.name)}:"]
         lines += ["      " + line for line in _definition(profile)]
         path = f"{DIRECTORY}/{_ORDER[profile.type]}-ipu-{profile.name}.yaml"
         return {path: "".join(line + "\n" for line in lines)}
 
     def kept(self, texts: Texts) -> Kept:
-        """What the file says of its interface, also where a person has written that otherwise."""
+        """What the file says of its interface."""
         for path, text in texts.items():
             name = self.interface_of(path)
             if name:
                 mtu, addresses = _said_of(name, text)
                 # An address may have options, of which it is the key.
                 words = [word for each in addresses for word in ([each] if isinstance(each, str) else each)]
-                description = re.search(rf"^{_DESCRIPTION}(.*)$", text, re.MULTILINE)
-                return Kept(kept_number(str(mtu)), kept_addresses(words), description[1] if description else "")
+                return Kept(kept_number(str(mtu)), kept_addresses(words), kept_description(text))
         return Kept()
 
-    def used_file(self, profile: Profile) -> str:
-        """Return the files that netplan generates for networkd."""
-        return f"{GENERATED_PREFIX}{profile.name}.network"
+    def used_file(self, name: str) -> str:
+        """The file that netplan generates for networkd."""
+        return f"{GENERATED_PREFIX}{name}.network"
 
     def prepare(self) -> Commands:
         """Generate networkd's files, which also checks ours."""
         return [["netplan", "generate"]]
-
-    def load(self, steps: Sequence[Step]) -> Commands:
-        """Have networkd load them. ``netplan apply`` would also reconfigure the management interface."""
-        return reload(steps)
-
-    def unload(self, steps: Sequence[Step]) -> Commands:
-        """The same with the old files."""
-        return reload_after_undo(steps)
 
 
 def generated_for(path: str) -> str | None:

@@ -6,80 +6,71 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from .._plan.steps import Step
 from .declared import BOND, NIC, VLAN
-from .profile import HEADER, MII_MONITOR_MS, Commands, Kept, Profile, Texts, kept_addresses, kept_number
+from .profile import (
+    MII_MONITOR_MS,
+    Backend,
+    Commands,
+    Kept,
+    Profile,
+    Texts,
+    head_of,
+    kept_addresses,
+    kept_description,
+    kept_number,
+)
 
 DIRECTORY = "/etc/NetworkManager/system-connections"
 RUNTIME_DIRECTORY = "/run/NetworkManager/system-connections"
 
-_OWN = re.compile(re.escape(DIRECTORY) + r"/ipu-(.+)\.nmconnection")
 _TYPE = {NIC: "ethernet", VLAN: "vlan", BOND: "bond"}
-_DESCRIPTION = "# Description: "
 # A profile's UUID is made of its name, so that the same declaration gives the same file everywhere.
 _NAMESPACE = uuid.UUID("6f7ae3a4-5c53-4c1c-9d7e-3a52d3c1b6d0")
 
 
-class NetworkManager:
+class NetworkManager(Backend):
     """See :class:`.profile.Backend`."""
 
     name = "networkmanager"
-    mode = "0600"
-
-    def directories(self, _names: Callable[[str], Sequence[str]]) -> list[str]:
-        """The one directory for administrators."""
-        return [DIRECTORY]
-
-    def interface_of(self, path: str) -> str | None:
-        """The name between ``ipu-`` and the ending."""
-        found = _OWN.fullmatch(path)
-        return found.group(1) if found else None
+    directory = DIRECTORY
+    own = (re.compile(re.escape(DIRECTORY) + r"/ipu-(.+)\.nmconnection"),)
 
     def render(self, profile: Profile) -> Texts:
         """One keyfile."""
-        lines = [HEADER]
-        if profile.description:
-            lines.append(_DESCRIPTION + profile.description)
+        lines = head_of(profile)
         for section, entries in _sections(profile).items():
             lines += ["", f"[{section}]", *(f"{key}={value}" for key, value in entries.items())]
-        return {self.used_file(profile): "".join(line + "\n" for line in lines)}
+        return {self.used_file(profile.name): "".join(line + "\n" for line in lines)}
 
     def kept(self, texts: Texts) -> Kept:
         """Return the settings of the keyfile."""
-        lines = [line.strip() for text in texts.values() for line in text.split("\n")]
-        mtus = [line[len("mtu=") :] for line in lines if line.startswith("mtu=")]
-        addresses = [line.split("=", 1)[1] for line in lines if re.match(r"address\d+=", line)]
-        descriptions = [line[len(_DESCRIPTION) :] for line in lines if line.startswith(_DESCRIPTION)]
-        return Kept(kept_number((mtus or [""])[0]), kept_addresses(addresses), (descriptions or [""])[0])
+        text = "\n".join(texts.values())
+        pairs = [line.strip().partition("=")[::2] for line in text.split("\n")]
+        mtu = next((value for key, value in pairs if key == "mtu"), None)
+        addresses = [value for key, value in pairs if re.fullmatch(r"address\d+", key)]
+        return Kept(kept_number(mtu), kept_addresses(addresses), kept_description(text))
 
-    def used_file(self, profile: Profile) -> str:
+    def used_file(self, name: str) -> str:
         """Our own keyfile."""
-        return _path(profile.name)
-
-    def prepare(self) -> Commands:
-        """Nothing: NetworkManager reads the files itself."""
-        return []
+        return f"{DIRECTORY}/ipu-{name}.nmconnection"
 
     def load(self, steps: Sequence[Step]) -> Commands:
         """Load the new files, activate their profiles, and let go of what is no longer declared."""
-        loaded = [["nmcli", "connection", "load", _path(step.name)] for step in steps if step.after]
+        loaded = [["nmcli", "connection", "load", self.used_file(step.name)] for step in steps if step.after]
         activated = [_activate(step.name, step.before, step.after) for step in steps if step.after]
         deleted = [["nmcli", "connection", "delete", "id", f"ipu-{step.name}"] for step in steps if not step.after]
         return [*deleted, *loaded, *activated]
 
     def unload(self, steps: Sequence[Step]) -> Commands:
         """Read all files again, which also lets go of profiles without a file, and activate the old ones."""
-        ours = [step for step in steps if step.before and step.before["network_file"] == _path(step.name)]
+        ours = [step for step in steps if step.before and step.before["network_file"] == self.used_file(step.name)]
         return [
             ["nmcli", "connection", "reload"],
             *(_activate(step.name, step.after, step.before or {}) for step in ours),
         ]
-
-
-def _path(name: str) -> str:
-    return f"{DIRECTORY}/ipu-{name}.nmconnection"
 
 
 def _activate(name: str, before: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> list[str]:
@@ -95,14 +86,14 @@ def _sections(profile: Profile) -> dict[str, dict[str, str]]:
     if profile.type == VLAN:
         sections["vlan"] = {"id": str(profile.vlan_id), "parent": profile.parent_device}
     if profile.type == BOND:
-        sections["bond"] = {"mode": profile.mode, "miimon": str(MII_MONITOR_MS)}
+        sections["bond"] = {"mode": str(profile.mode), "miimon": str(MII_MONITOR_MS)}
     sections["ethernet"] = {
         **({"mac-address": profile.mac} if profile.mac else {}),
         **({"mtu": str(profile.mtu)} if profile.mtu is not None else {}),
     }
     if not profile.bond:
-        sections["ipv4"] = _ip(profile.addresses, version=4, without="disabled")
-        sections["ipv6"] = {"addr-gen-mode": "eui64", **_ip(profile.addresses, version=6, without="link-local")}
+        sections["ipv4"] = _ip(profile.addresses or (), version=4, without="disabled")
+        sections["ipv6"] = {"addr-gen-mode": "eui64", **_ip(profile.addresses or (), version=6, without="link-local")}
     return sections
 
 

@@ -5,17 +5,24 @@
 from __future__ import annotations
 
 import re
-from typing import Callable, Sequence
+from typing import Callable, Pattern, Sequence
 
 from .._plan.steps import Step
 from .declared import BOND, NIC, VLAN
-from .profile import HEADER, MII_MONITOR_MS, Commands, Kept, Profile, Texts, device_before, kept_addresses, kept_number
+from .profile import (
+    HEADER,
+    MII_MONITOR_MS,
+    Backend,
+    Commands,
+    Kept,
+    Profile,
+    Texts,
+    device_before,
+    kept_addresses,
+    kept_number,
+)
 
 DIRECTORY = "/etc/systemd/network"
-
-# A VLAN stands in a drop-in of its parent, so that VLANs come and go without a change of the parent's own file.
-_OWN = re.compile(re.escape(DIRECTORY) + r"/50-ipu-(.+)\.(?:network|netdev)")
-_DROP_IN = re.compile(re.escape(DIRECTORY) + r"/50-ipu-.+\.network\.d/50-ipu-(.+)\.conf")
 
 # DHCP and router advertisements would bring a gateway; the link-local address is the one that RoCE's first GID uses.
 # Without a carrier the addresses stay: a flapping switch port must not take the GIDs from under running jobs.
@@ -28,25 +35,26 @@ _FIXED = (
 _SECTIONS = ("NetDev", "VLAN", "Bond", "Match", "Link", "Network")
 
 
-class Networkd:
+class Networkd(Backend):
     """See :class:`.profile.Backend`."""
 
     name = "networkd"
+    directory = DIRECTORY
     mode = "0644"
+    own: tuple[Pattern[str], ...] = (
+        re.compile(re.escape(DIRECTORY) + r"/50-ipu-(.+)\.(?:network|netdev)"),
+        # A VLAN stands in a drop-in of its parent, so that VLANs come and go without a change of the parent's own file.
+        re.compile(re.escape(DIRECTORY) + r"/50-ipu-.+\.network\.d/50-ipu-(.+)\.conf"),
+    )
 
     def directories(self, names: Callable[[str], Sequence[str]]) -> list[str]:
         """The directory of all files, and those of the drop-ins for our own."""
-        drop_ins = [name for name in names(DIRECTORY) if name.startswith("50-ipu-") and name.endswith(".network.d")]
-        return [DIRECTORY, *(f"{DIRECTORY}/{name}" for name in drop_ins)]
-
-    def interface_of(self, path: str) -> str | None:
-        """The name between ``50-ipu-`` and the ending."""
-        found = _OWN.fullmatch(path) or _DROP_IN.fullmatch(path)
-        return found.group(1) if found else None
+        drop_ins = (name for name in names(self.directory) if re.fullmatch(r"50-ipu-.*\.network\.d", name))
+        return [self.directory, *(f"{self.directory}/{name}" for name in drop_ins)]
 
     def render(self, profile: Profile) -> Texts:
         """The .network file; for a VLAN or bond also what creates it."""
-        texts = {self.used_file(profile): _text(_network(profile))}
+        texts = {self.used_file(profile.name): _text(_network(profile))}
         if profile.type != NIC:
             texts[f"{DIRECTORY}/50-ipu-{profile.name}.netdev"] = _text(_netdev(profile))
         if profile.type == VLAN:
@@ -56,48 +64,35 @@ class Networkd:
 
     def kept(self, texts: Texts) -> Kept:
         """Return the settings of the .network file."""
-        lines = [line.strip() for path, text in texts.items() if path.endswith(".network") for line in text.split("\n")]
-        mtus, descriptions = _values(lines, "MTUBytes"), _values(lines, "Description")
+        lines = [line for path, text in texts.items() if path.endswith(".network") for line in text.split("\n")]
+        pairs = [line.partition("=")[::2] for line in lines]
+        mtus = [kept_number(value) for key, value in pairs if key == "MTUBytes"]
         return Kept(
-            mtu=next((mtu for mtu in map(kept_number, mtus) if mtu), None),
-            addresses=kept_addresses(_values(lines, "Address")),
-            description=(descriptions or [""])[0],
+            mtu=next((mtu for mtu in mtus if mtu), None),
+            addresses=kept_addresses([value for key, value in pairs if key == "Address"]),
+            description=next((value for key, value in pairs if key == "Description"), ""),
         )
 
-    def used_file(self, profile: Profile) -> str:
+    def used_file(self, name: str) -> str:
         """Our own .network file."""
-        return f"{DIRECTORY}/50-ipu-{profile.name}.network"
-
-    def prepare(self) -> Commands:
-        """Nothing: networkd reads the files itself."""
-        return []
+        return f"{DIRECTORY}/50-ipu-{name}.network"
 
     def load(self, steps: Sequence[Step]) -> Commands:
-        """See :func:`reload`."""
-        return reload(steps)
+        """Have networkd configure what a new or rewritten file matches; it never removes a device by itself.
+
+        A device whose file was written anew keeps the addresses that it had and has. ``networkctl reconfigure`` would
+        take them all away first, and ``netplan apply`` would also reconfigure the management interface.
+        """
+        gone = [device_before(step) for step in steps if step.after is None and device_before(step)]
+        return [["networkctl", "reload"], *(["ip", "link", "delete", "dev", device] for device in gone)]
 
     def unload(self, steps: Sequence[Step]) -> Commands:
-        """See :func:`reload_after_undo`."""
-        return reload_after_undo(steps)
-
-
-def reload(steps: Sequence[Step]) -> Commands:
-    """Have networkd configure what a new or rewritten file matches; it never removes a device by itself.
-
-    A device whose file was written anew keeps the addresses that it had and has. ``networkctl reconfigure`` would take
-    them all away first.
-    """
-    gone = [device_before(step) for step in steps if step.after is None and device_before(step)]
-    return [["networkctl", "reload"], *(["ip", "link", "delete", "dev", device] for device in gone)]
-
-
-def reload_after_undo(steps: Sequence[Step]) -> Commands:
-    """The same with the old files, after which every device is waited for: networkd goes on after it has answered."""
-    new = [step.after["device"] for step in steps if step.after and not device_before(step)]
-    parents = [step.after["parent"] for step in steps if step.after and step.after["type"] == VLAN]
-    there = [device_before(step) for step in steps if device_before(step)]
-    commands = [["networkctl", "reload"], *(["ip", "link", "delete", "dev", device] for device in new)]
-    return [*commands, *(["settle", device] for device in dict.fromkeys([*parents, *there]) if device not in new)]
+        """The same with the old files, and wait for every device: networkd goes on after it has answered."""
+        new = [step.after["device"] for step in steps if step.after and not device_before(step)]
+        parents = [step.after["parent"] for step in steps if step.after and step.after["type"] == VLAN]
+        there = [device_before(step) for step in steps if device_before(step)]
+        commands = [["networkctl", "reload"], *(["ip", "link", "delete", "dev", device] for device in new)]
+        return [*commands, *(["settle", device] for device in dict.fromkeys([*parents, *there]) if device not in new)]
 
 
 def _network(profile: Profile) -> list[tuple[str, str]]:
@@ -108,7 +103,7 @@ def _network(profile: Profile) -> list[tuple[str, str]]:
         lines += [("Network", f"Bond={profile.bond}"), ("Network", "LinkLocalAddressing=no")]
     else:
         lines.append(("Network", "LinkLocalAddressing=ipv6"))
-    lines += [("Network", f"Address={address}") for address in profile.addresses]
+    lines += [("Network", f"Address={address}") for address in profile.addresses or ()]
     if profile.description:
         lines.append(("Network", f"Description={profile.description}"))
     return lines
@@ -138,7 +133,3 @@ def _text(lines: Sequence[tuple[str, str]]) -> str:
         if in_section:
             text += f"\n[{section}]\n" + "".join(line + "\n" for line in in_section)
     return text
-
-
-def _values(lines: Sequence[str], key: str) -> list[str]:
-    return [line[len(key) + 1 :] for line in lines if line.startswith(key + "=")]

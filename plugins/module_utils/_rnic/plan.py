@@ -46,44 +46,32 @@ class Planner:
     """Compares what is declared with what a server has, in the words of one back end.
 
     Args:
-        targets: the declared interfaces with their devices.
-        backend: whose files they get.
         replaced: whether settings that are not declared get their defaults instead of being kept.
     """
 
     def __init__(self, targets: Sequence[Target], backend: Backend, replaced: bool = False) -> None:
         self._targets = sorted(targets, key=lambda target: _ORDER[target.interface.type])
         self._devices = {target.interface.name: target.device for target in targets}
-        self._backend = backend
+        self.backend = backend
         self._replaced = replaced
 
-    @property
-    def backend(self) -> Backend:
-        """Whose files the interfaces get."""
-        return self._backend
-
     def state_of(self, server: Server) -> State:
-        """The state of the declared interfaces, as seen by one survey; without those that do not exist at all.
-
-        Raises:
-            DeviceError: a NIC is no longer there.
-        """
+        """The state of the declared interfaces that exist. Raises DeviceError: a NIC is no longer there."""
         names: dict[str, Fields] = {}
         for target in self._targets:
             link = server.links.get(target.device)
-            files = own_files(server, target.interface.name, self._backend)
+            files = own_files(server, target.interface.name, self.backend)
             if link is None and target.interface.type == NIC:
                 raise DeviceError(f"{target.interface.place}: {target.device} has disappeared from this server")
             if link or files:
-                used = server.claims.get(target.device, {}).get(self._backend.name)
+                used = server.claims.get(target.device, {}).get(self.backend.name)
                 names[target.interface.name] = _fields(server, target, link, used, files)
         return {KIND: names}
 
     def plan(self, actual: State) -> list[Step]:
         """One step per interface that differs from what is declared, running or persistent; removals first.
 
-        Raises:
-            Refused: the MTUs do not fit each other, or something undeclared is above what shall go.
+        Raises Refused: the MTUs do not fit each other, or something undeclared is above what shall go.
         """
         there = actual[KIND]
         removals = [
@@ -104,26 +92,20 @@ class Planner:
         """Return the declared value, else that of the interface's own files, else the running one."""
         interface = target.interface
         own = own_texts((before or {}).get("files", {}))
-        kept = self._backend.kept(own)
+        kept = self.backend.kept(own)
         running = before if before and before["device"] and not self._replaced else {}
         mtu = _first(interface.mtu, None if self._replaced else kept.mtu, running.get("mtu"))
         addresses = () if self._replaced else kept.addresses if own else running.get("addresses", ())
         description = "" if self._replaced else kept.description
         parent = profiles.get(interface.parent or "")
-        profile = Profile(
-            name=interface.name,
-            type=interface.type,
-            device=target.device,
-            mac=interface.mac,
-            mtu=mtu or (parent.mtu if parent else DEFAULT_MTU),
-            addresses=tuple(sorted_addresses(_first(interface.addresses, addresses))),
-            description=_first(interface.description, description),
-            parent=interface.parent or "",
-            parent_device=self._devices.get(interface.parent or "", ""),
-            vlan_id=interface.vlan_id or 0,
-            members=interface.members,
-            mode=interface.mode or "",
-        )
+        found = {
+            "device": target.device,
+            "mtu": mtu or (parent.mtu if parent else DEFAULT_MTU),
+            "addresses": tuple(sorted_addresses(_first(interface.addresses, addresses))),
+            "description": _first(interface.description, description),
+            "parent_device": self._devices.get(interface.parent or "", ""),
+        }
+        profile = Profile(**{**vars(interface), **found})
         if target.bond:
             profile = replace(profile, bond=target.bond, addresses=(), mtu=profiles[target.bond].mtu)
         _check_mtu(target, profile, parent)
@@ -142,14 +124,14 @@ class Planner:
         return [Step(UPDATE, KIND, name, _reason(before, changes), risk, before=before, after={**before, **wanted})]
 
     def _wanted(self, target: Target, before: Fields | None, profile: Profile) -> Fields:
-        files = self._backend.render(profile)
+        files = self.backend.render(profile)
         wanted: Fields = {
             "type": profile.type,
             "device": profile.device,
-            "network_file": self._backend.used_file(profile),
+            "network_file": self.backend.used_file(profile.name),
             "up": True,
             "mtu": profile.mtu,
-            "addresses": list(profile.addresses),
+            "addresses": list(profile.addresses or ()),
         }
         if profile.type == NIC:
             functions = self._functions(target.interface, before or {})
@@ -205,21 +187,9 @@ def rendered(interfaces: Sequence[Interface], backend: Backend) -> dict[str, str
         if interface.absent:
             continue
         bond = bonds.get(interface.name)
-        profile = Profile(
-            name=interface.name,
-            type=interface.type,
-            device=interface.name,
-            mac=interface.mac,
-            mtu=bond.mtu if bond else interface.mtu,
-            addresses=interface.addresses or (),
-            description=interface.description or "",
-            bond=bond.name if bond else None,
-            parent=interface.parent or "",
-            parent_device=interface.parent or "",
-            vlan_id=interface.vlan_id or 0,
-            members=interface.members,
-            mode=interface.mode or "",
-        )
+        profile = Profile(**vars(interface), device=interface.name, parent_device=interface.parent or "")
+        if bond:
+            profile = replace(profile, bond=bond.name, mtu=bond.mtu)
         files.update(backend.render(profile))
         if interface.virtual_functions:
             functions = [function.fields() for function in interface.virtual_functions]

@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Mapping, Protocol, Sequence
+from typing import Callable, Dict, List, Mapping, Pattern, Sequence
 
 from .._plan.steps import Step
-from .declared import NIC
+from .declared import Interface
 
 HEADER = "# Written by ipu.pod.rnic_network, which overwrites what is changed here by hand."
+_DESCRIPTION = "# Description: "
 
 # Loss of the carrier is noticed within this time; without it a bond would not notice at all.
 MII_MONITOR_MS = 100
@@ -21,38 +24,18 @@ Texts = Dict[str, str]
 
 
 @dataclass(frozen=True)
-class Profile:
-    """The persistent settings of one interface.
+class Profile(Interface):
+    """What is declared of an interface, and in place of None what is kept.
 
     Args:
-        name: as it is declared; stands in the files' names.
-        type: ``nic``, ``vlan`` or ``bond``.
-        device: the kernel's name.
-        mac: finds the NIC; None finds it by ``device``.
-        mtu: in bytes; None leaves it to the kernel.
-        addresses: with prefix length, in canonical order.
-        description: one line; empty for none.
+        device: the kernel's name; finds the NIC where no ``mac`` does.
         bond: the bond that a NIC is a member of.
-        parent: the declared name of the interface that a VLAN is on.
-        parent_device: its kernel name.
-        vlan_id: 1 to 4094.
-        members: the declared names of a bond's NICs.
-        mode: of a bond.
+        parent_device: the kernel's name of the interface that a VLAN is on.
     """
 
-    name: str
-    type: str = NIC
     device: str = ""
-    mac: str | None = None
-    mtu: int | None = None
-    addresses: tuple[str, ...] = ()
-    description: str = ""
     bond: str | None = None
-    parent: str = ""
     parent_device: str = ""
-    vlan_id: int = 0
-    members: tuple[str, ...] = ()
-    mode: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,40 +47,63 @@ class Kept:
     description: str = ""
 
 
-class Backend(Protocol):
+class Backend(ABC):
     """One way of configuring interfaces: its files, and the commands that make them effective.
 
     Attributes:
         name: as in the option ``backend``.
+        directory: of its files.
         mode: of its files.
+        own: paths of files with a name of ours, with the declared name of the interface as first group.
     """
 
     name: str
-    mode: str
+    directory: str
+    mode = "0600"
+    own: tuple[Pattern[str], ...]
 
-    def directories(self, names: Callable[[str], Sequence[str]]) -> list[str]:
+    def directories(self, _names: Callable[[str], Sequence[str]]) -> list[str]:
         """The directories with its files; ``names`` lists one."""
+        return [self.directory]
 
     def interface_of(self, path: str) -> str | None:
         """The declared name of the interface whose own file this would be; None for other names of files."""
+        return next((found[1] for found in (own.fullmatch(path) for own in self.own) if found), None)
 
+    @abstractmethod
     def render(self, profile: Profile) -> Texts:
         """The interface's own files, by path."""
 
+    @abstractmethod
     def kept(self, texts: Texts) -> Kept:
-        """The settings in files that were rendered here, whatever was added since."""
+        """The settings in files that were rendered here, also where a person has written them otherwise."""
 
-    def used_file(self, profile: Profile) -> str:
-        """The file that the interface's device is then configured from."""
+    @abstractmethod
+    def used_file(self, name: str) -> str:
+        """The file that the device of the interface of this declared name is then configured from."""
 
     def prepare(self) -> Commands:
         """Return commands that follow a change of files, even before the network starts; they change no interface."""
+        return []
 
+    @abstractmethod
     def load(self, steps: Sequence[Step]) -> Commands:
         """Make the interfaces what the files say, after the steps' files are in place."""
 
+    @abstractmethod
     def unload(self, steps: Sequence[Step]) -> Commands:
         """Make the interfaces what the files say, after the files of before the steps are back."""
+
+
+def head_of(profile: Profile) -> list[str]:
+    """The first lines of a file whose language has no word for a description."""
+    return [HEADER, *([_DESCRIPTION + profile.description] if profile.description else [])]
+
+
+def kept_description(text: str) -> str:
+    """What :func:`head_of` has written into a file."""
+    found = re.search(rf"^\s*{_DESCRIPTION}(.*)$", text, re.MULTILINE)
+    return found[1].rstrip() if found else ""
 
 
 def kept_number(text: str | None) -> int | None:

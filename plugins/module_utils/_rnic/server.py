@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A server's links, as its own tools tell them. Pure: takes the tools' output, runs nothing."""
+"""A server's links, as its own tools tell them. Takes the tools' output; only ``*_of`` asks them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
+from .._host.programs import Programs
 from .._plan.converge import DeviceError
 from . import virtual_functions
 from .declared import sorted_addresses
@@ -31,8 +32,6 @@ class Link:
         ips: every address without prefix length, link-local ones included.
         master: the bridge or bond that it is a port of.
         parent: the device that it is a VLAN or the like of.
-        vlan_id: of a VLAN.
-        bond_mode: of a bond, in the kernel's words.
         virtual_functions: its SR-IOV functions, in the form of the option ``virtual_functions``.
     """
 
@@ -64,7 +63,6 @@ class Server:
     """The survey of a server.
 
     Args:
-        links: every network device by its kernel name.
         default_devices: the devices that default routes go through.
         ssh_addresses: the server's end of the SSH connections that this process was started over.
         services: the back ends whose daemon runs; netplan where it has files.
@@ -92,6 +90,17 @@ def links_from(address_output: str) -> dict[str, Link]:
         return {entry["ifname"]: _link(entry) for entry in _json_list(address_output)}
     except (KeyError, TypeError, ValueError) as error:
         raise DeviceError(f"ip -details -json address show: unknown answer: {error!r}") from error
+
+
+def links_of(programs: Programs) -> dict[str, Link]:
+    """The links of a server; DeviceError where they cannot be listed."""
+    return links_from(programs.call(["ip", "-details", "-json", "address", "show"]))
+
+
+def default_devices_of(programs: Programs) -> frozenset[str]:
+    """The devices of a server's default routes; DeviceError where they cannot be listed."""
+    routes = [programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
+    return frozenset().union(*map(default_devices_from, routes))
 
 
 def default_devices_from(route_output: str) -> set[str]:

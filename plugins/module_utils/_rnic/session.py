@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence
 
 from .._plan.converge import DeviceError, Refused, StepFailed
@@ -20,101 +21,78 @@ CONFIRM_SECONDS = range(20, 3601)
 _PAUSE = 0.2
 
 
+@dataclass
 class Session:
     """The read, plan and apply that ``_plan.converge`` asks for, and the confirmation after it.
 
     Args:
-        client: the server.
-        checkpoint: the way back on it.
-        interfaces: what is declared.
-        backend: the declared name of the back end, or ``auto``.
         replaced: whether settings that are not declared get their defaults.
         may_be_stopped: take a daemon that is not running as one that configures nothing yet.
         confirm_within: seconds after which the server undoes what was not confirmed.
-        change: identifies this change on the server.
         clock: seconds that only grow.
         pause: waits that many seconds.
-
-    Raises:
-        Refused: ``confirm_within`` is too short to look at the server, or longer than anybody should wait for it.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        checkpoint: Checkpoint,
-        interfaces: Sequence[Interface],
-        backend: str,
-        replaced: bool = False,
-        may_be_stopped: bool = False,
-        confirm_within: int = 120,
-        change: str = "",
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
-        if confirm_within not in CONFIRM_SECONDS:
+    client: Client
+    checkpoint: Checkpoint
+    interfaces: Sequence[Interface]
+    backend: str
+    replaced: bool = False
+    may_be_stopped: bool = False
+    confirm_within: int = 120
+    change: str = ""
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = time.sleep
+    armed: Armed | None = field(default=None, init=False)
+    _planner: Planner | None = field(default=None, init=False)
+    _server: Server = field(default_factory=lambda: Server({}), init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a time that is too short to look at the server, or longer than anybody should wait for it."""
+        if self.confirm_within not in CONFIRM_SECONDS:
             limits = f"{CONFIRM_SECONDS[0]} to {CONFIRM_SECONDS[-1]}"
             raise Refused(
-                f"confirm_within: {confirm_within} seconds is no useful time for a confirmation; give {limits}"
+                f"confirm_within: {self.confirm_within} seconds is no useful time for a confirmation; give {limits}"
             )
-        self._client = client
-        self._checkpoint = checkpoint
-        self._interfaces = interfaces
-        self._wanted_backend = backend
-        self._replaced = replaced
-        self._may_be_stopped = may_be_stopped
-        self._confirm_within = confirm_within
-        self._change = change
-        self._clock = clock
-        self._pause = pause
-        self._planner: Planner | None = None
-        self._server = Server({})
-        self.armed: Armed | None = None
 
     def read(self) -> State:
         """The state of the declared interfaces; the first time, refuse what cannot or must not be done."""
-        self._server = self._client.survey(self._interfaces)
+        self._server = self.client.survey(self.interfaces)
         if self._planner is None:
-            self._planner = planner_on(
-                self._server, self._interfaces, self._wanted_backend, self._replaced, self._may_be_stopped
-            )
+            how = (self.backend, self.replaced, self.may_be_stopped)
+            self._planner = planner_on(self._server, self.interfaces, *how)
         return self._planner.state_of(self._server)
 
     def plan(self, actual: State) -> list[Step]:
         """The steps from the actual state to the declared one.
 
-        Raises:
-            Refused: they would disturb what uses an interface, or change something of others with it.
+        Raises Refused: they would disturb what uses an interface, or change something of others with it.
         """
         steps = self._planner.plan(actual) if self._planner else []
         disturbing = disruptive_steps(steps)
         if disturbing:
-            refuse_used(disturbing, self._client.uses(stack_of(disturbing, self._server)), self._server.links)
+            refuse_used(disturbing, self.client.uses(stack_of(disturbing, self._server)), self._server.links)
         if steps and self._planner:
-            self._client.rehearse(self._planner.backend, steps, self._server)
+            self.client.rehearse(self._planner.backend, steps, self._server)
         return steps
 
     def apply(self, steps: Sequence[Step]) -> None:
-        """Arm the way back, carry out all steps at once, and wait until the server is as planned.
-
-        Raises:
-            StepFailed: all steps are undone again, or the message says what is left.
-        """
+        """Arm the way back, do all steps and wait. Raises StepFailed: all are undone, or it says what is left."""
         if self._planner is None:
             raise StepFailed("nothing was read before", done=0)
         before, backend = self._planner.state_of(self._server), self._planner.backend
         armed = Armed(
-            change=self._change,
+            change=self.change,
             interfaces=", ".join(step.name for step in steps),
-            until=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + self._confirm_within)),
+            until=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time.time() + self.confirm_within)),
             default_devices=sorted(self._server.default_devices),
         )
         try:
-            self._checkpoint.arm(armed, backend, steps, self._confirm_within)
+            self.checkpoint.arm(armed, backend, steps, self.confirm_within)
         except DeviceError as error:
             raise StepFailed(str(error), done=0) from error
         try:
-            self._client.carry_out(backend, steps)
+            self.client.carry_out(backend, steps)
             self._wait_until(predict(before, steps), [step.name for step in steps])
         except DeviceError as error:
             raise StepFailed(f"{error}; {self._undo(before, steps)}", done=0) from error
@@ -123,21 +101,20 @@ class Session:
     def confirm(self, change: str) -> State:
         """Confirm an armed change over what must be a new connection, if the server is as declared; else undo it.
 
-        Raises:
-            DeviceError: why it was not confirmed; the old settings are back, or the message says what is left.
+        Raises DeviceError: why it was not confirmed; the old settings are back, or the message says what is left.
         """
-        armed = self._checkpoint.armed(change)
+        armed = self.checkpoint.armed(change)
         if armed is None:
             raise DeviceError("the server has put the old settings back before the confirmation")
         problem, state = self._problem(armed)
         if problem:
             try:
-                self._checkpoint.undo()
+                self.checkpoint.undo()
             except DeviceError as error:
                 raise DeviceError(f"{problem}; the old settings could not be put back: {error}") from error
             raise DeviceError(f"{problem}; the old settings were put back")
-        self._checkpoint.confirm(change)
-        self._checkpoint.clean()
+        self.checkpoint.confirm(change)
+        self.checkpoint.clean()
         return state
 
     def _problem(self, armed: Armed) -> tuple[str, State]:
@@ -155,9 +132,9 @@ class Session:
     def _undo(self, before: State, steps: Sequence[Step]) -> str:
         """Put the old settings back; the report of it as a part of a sentence."""
         try:
-            self._checkpoint.undo()
+            self.checkpoint.undo()
             self._wait_until(before, [step.name for step in steps])
-            self._checkpoint.clean()
+            self.checkpoint.clean()
         except DeviceError as error:
             return f"the old settings could not all be put back: {error}"
         return "the old settings are back"
@@ -168,15 +145,15 @@ class Session:
         The programs return before the daemons behind them have begun, and what those say of themselves is then still
         the old state's. So what the kernel shows decides.
         """
-        seconds = min(30, self._confirm_within // 2)
-        deadline = self._clock() + seconds
+        seconds = min(30, self.confirm_within // 2)
+        deadline = self.clock() + seconds
         while True:
             wrong = _first_difference(self.read(), wanted, names)
             if not wrong:
                 return
-            if self._clock() >= deadline:
+            if self.clock() >= deadline:
                 raise DeviceError(f"after {seconds} s {wrong}")
-            self._pause(_PAUSE)
+            self.pause(_PAUSE)
 
 
 def _first_difference(state: State, wanted: State, names: Sequence[str]) -> str:
@@ -188,6 +165,6 @@ def _first_difference(state: State, wanted: State, names: Sequence[str]) -> str:
         changes: dict[str, Any] = changed_fields(there or {}, want or {})
         if changes.get("device"):
             return f"interface {name} does not exist"
-        for field, value in changes.items():
-            return f"interface {name}: its {field} is {(there or {}).get(field)!r}, not {value!r}"
+        for key, value in changes.items():
+            return f"interface {name}: its {key} is {(there or {}).get(key)!r}, not {value!r}"
     return ""

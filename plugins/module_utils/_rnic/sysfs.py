@@ -22,11 +22,7 @@ class Function:
 
 
 class Sysfs:
-    """The /sys of one host.
-
-    Args:
-        root: the folder that stands for ``/sys``; anything else is for tests.
-    """
+    """The /sys of one host; ``root`` is another folder than that only for tests."""
 
     def __init__(self, root: str = "/sys") -> None:
         self._root = root

@@ -37,11 +37,7 @@ class Target:
 
 
 def devices_of(server: Server, interfaces: Sequence[Interface]) -> dict[str, str]:
-    """The device of each declared interface, by declared name.
-
-    Raises:
-        Refused: a NIC does not exist or cannot be told from another.
-    """
+    """Each declared interface's device, by declared name. Raises Refused: there is no such NIC, or several."""
     devices = {i.name: _find(server, i).device if i.type == NIC else i.name for i in interfaces}
     names: dict[str, str] = {}
     for name, device in devices.items():
@@ -57,9 +53,6 @@ def targets_on(
     """The declared interfaces with their devices.
 
     Args:
-        server: as surveyed.
-        interfaces: what is declared.
-        backend: whose files they get.
         replaced: whether settings that are not declared get their defaults, so that none is left to others.
 
     Raises:

@@ -95,11 +95,7 @@ class Uses:
 
 
 def rdma_uses(programs: Programs, rdma_devices: Sequence[str]) -> Uses:
-    """The queue pairs on a server's RDMA devices; without such devices nobody is asked.
-
-    Raises:
-        DeviceError: a tool's answer could not be read.
-    """
+    """The queue pairs on a server's RDMA devices; without such devices nobody is asked."""
     if not rdma_devices:
         return Uses()
     pairs = programs.answer(["rdma", "-j", "resource", "show", "qp"])

@@ -63,10 +63,6 @@ def altered(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping
     """The functions that get other settings, where an interface changes in nothing else; None where it does.
 
     Then neither the interface nor its other functions, which may be somebody else's, have to be touched.
-
-    Args:
-        before: the fields of a NIC.
-        after: those that it is to have.
     """
     if not before.get("virtual_functions") or _besides_functions(before) != _besides_functions(after):
         return None

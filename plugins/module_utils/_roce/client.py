@@ -13,7 +13,7 @@ from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
 from .._plan.steps import Step
 from .._rnic.declared import Interface
-from .._rnic.server import Server, default_devices_from, links_from, management
+from .._rnic.server import Server, default_devices_of, links_of, management
 from .._rnic.uses import Uses, rdma_uses
 from . import boot
 from .declared import RoceInterface
@@ -35,8 +35,6 @@ class RoceClient:
     """One server.
 
     Args:
-        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
-        files: the server's files.
         ssh_addresses: the server's end of the SSH connections in use.
         pci: the PCI address per network device that has one.
         tools: ``ofed``, ``inbox``, or ``auto`` for the first of them that is installed.
@@ -57,12 +55,7 @@ class RoceClient:
         self._ssh_addresses = ssh_addresses
         self._pci = pci
         self._rdma_devices_there = rdma_devices
-        self._tools = self._found_tools(tools)
-
-    @property
-    def tools(self) -> ToolSet:
-        """Return the tool set of this server."""
-        return self._tools
+        self.tools = self._found_tools(tools)
 
     def survey(self, interfaces: Sequence[RoceInterface]) -> Survey:
         """The links of the server, and all about the given interfaces.
@@ -78,7 +71,7 @@ class RoceClient:
         def surveyed(name: str) -> Surveyed:
             return self._surveyed(name, _nic(devices[name], rdma))
 
-        return Survey(self._tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
+        return Survey(self.tools, seen.links, dict(zip(devices, side_by_side(surveyed, devices))))
 
     def survey_all(self) -> Survey:
         """Every NIC that may be declared."""
@@ -88,23 +81,15 @@ class RoceClient:
         return self.survey([RoceInterface(Interface(nic.device)) for nic in free])
 
     def uses(self) -> Uses:
-        """Who has RDMA queue pairs right now.
-
-        Raises:
-            DeviceError: a tool's answer could not be read.
-        """
+        """Who has RDMA queue pairs right now. Raises DeviceError: a tool's answer could not be read."""
         return rdma_uses(self._programs, self._rdma_devices_there)
 
     def carry_out(self, step: Step) -> None:
-        """Change one interface and what brings it back at boot; where a tool fails, put the old settings back.
-
-        Raises:
-            DeviceError: what went wrong, and whether the old settings are back.
-        """
+        """Change one interface and its boot files. Raises DeviceError: what failed, and if the old ones are back."""
         before, wanted = step.before or {}, step.after or {}
         nic = nic_of(before)
         try:
-            for command in commands_between(self._tools, nic, before, wanted):
+            for command in commands_between(self.tools, nic, before, wanted):
                 self._do(command)
         except DeviceError as error:
             raise DeviceError(f"interface {step.name}: {error}; {self._put_back(nic, before)}") from error
@@ -124,7 +109,7 @@ class RoceClient:
     def _put_back(self, nic: Nic, before: Settings) -> str:
         """Restore the running settings; the report of it as a part of a sentence."""
         try:
-            for command in commands_between(self._tools, nic, self._running(nic), before):
+            for command in commands_between(self.tools, nic, self._running(nic), before):
                 self._do(command)
         except (DeviceError, Refused) as error:
             return f"the old settings could not be put back: {error}"
@@ -143,9 +128,7 @@ class RoceClient:
         raise Refused(f"this server has {'neither ' if len(candidates) > 1 else 'no '}{programs}; {TOOLS_WANTED}")
 
     def _links(self) -> Server:
-        links = links_from(self._programs.call(["ip", "-details", "-json", "address", "show"]))
-        routes = [self._programs.call(["ip", version, "-json", "route", "show", "default"]) for version in ("-4", "-6")]
-        devices = frozenset().union(*(default_devices_from(route) for route in routes))
+        links, devices = links_of(self._programs), default_devices_of(self._programs)
         return Server(links, devices, self._ssh_addresses, pci=self._pci)
 
     def _rdma_devices(self) -> dict[str, tuple[str, int]]:
@@ -163,8 +146,8 @@ class RoceClient:
         )
 
     def _running(self, nic: Nic) -> Settings:
-        answers = {what: self._answer(question) for what, question in self._tools.questions(nic).items()}
-        settings = self._tools.settings(nic, answers)
+        answers = {what: self._answer(question) for what, question in self.tools.questions(nic).items()}
+        settings = self.tools.settings(nic, answers)
         return {name: settings[name] for name in NAMES}
 
     def _answer(self, question: Call | Read) -> str | None:

@@ -13,6 +13,25 @@ from .settings import DSCPS, NAMES, NO_TRAFFIC_CLASS, PRIORITIES, Settings
 
 _CONGESTION_EXPERIENCED = 0b11
 
+# The option interfaces, said once for the module and for plans; the documentation is in the module.
+_INTERFACE: dict[str, Any] = {
+    "name": {"type": "str", "required": True},
+    "mac": {"type": "str"},
+    "pci": {"type": "str"},
+    "trust": {"type": "str", "choices": ["dscp", "pcp"]},
+    "dscp_map": {"type": "dict"},
+    "pfc": {"type": "list", "elements": "int"},
+    "pause": {"type": "dict", "options": {"rx": {"type": "bool"}, "tx": {"type": "bool"}}},
+    "ecn": {"type": "list", "elements": "int"},
+    "roce_mode": {"type": "str", "choices": ["v1", "v2"]},
+    "roce_tos": {"type": "int"},
+    "traffic_class": {"type": "int"},
+    "rings": {"type": "dict", "options": {"rx": {"type": "int"}, "tx": {"type": "int"}}},
+    "buffer_sizes": {"type": "list", "elements": "int"},
+}
+
+INTERFACES: dict[str, Any] = {"type": "list", "elements": "dict", "options": _INTERFACE}
+
 
 @dataclass(frozen=True)
 class RoceInterface:
@@ -33,11 +52,7 @@ class RoceInterface:
 
 
 def roce_interfaces_from(options: Sequence[Mapping[str, Any]]) -> list[RoceInterface]:
-    """The declared interfaces.
-
-    Raises:
-        Refused: a name, MAC or PCI address is malformed or declared twice, or a setting cannot be.
-    """
+    """The declared interfaces. Raises Refused: something is malformed, declared twice, or cannot be."""
     nics = interfaces_from([{key: option.get(key) for key in ("name", "mac", "pci")} for option in options])
     return [RoceInterface(nic, _settings(f"interface {nic.name}", option)) for nic, option in zip(nics, options)]
 

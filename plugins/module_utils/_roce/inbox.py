@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 from typing import Any, Mapping
 
-from .ofed import MODES, MODES_BY_TEXT
 from .settings import Settings
 from .tool_sets import (
     COMMON_SETTERS,
+    MODES,
     Answers,
     Call,
     Command,
@@ -18,6 +18,7 @@ from .tool_sets import (
     Questions,
     Read,
     Setters,
+    ToolSet,
     Write,
     call,
     common_questions,
@@ -29,10 +30,36 @@ RDMA_CM = "/sys/kernel/config/rdma_cm"
 _OBJECTS = ("pfc", "app", "buffer")
 
 
-class Inbox:
+def _set_map(nic: Nic, wanted: Any, now: Any) -> list[Command]:
+    if now is None:
+        return [_app(nic, "replace", *_entries(wanted))]
+    # mlx5 has one priority per DSCP and drops the old one by itself, over which `replace` stumbles.
+    gone = {dscp: priority for dscp, priority in now.items() if wanted.get(dscp) != priority}
+    new = {dscp: priority for dscp, priority in wanted.items() if now.get(dscp) != priority}
+    return [_app(nic, verb, *_entries(some)) for verb, some in (("del", gone), ("add", new)) if some]
+
+
+def _set_default(nic: Nic, name: str, text: str) -> list[Command]:
+    return [_open(nic), Write(_cm_file(nic, name), text), _close(nic)]
+
+
+_SETTERS: Setters = {
+    **COMMON_SETTERS,
+    # The first entry of the DSCP map makes it dscp.
+    "trust": lambda nic, wanted, _now: [_app(nic, "flush")] if wanted == "pcp" else [],
+    "dscp_map": _set_map,
+    "pfc": lambda nic, wanted, _now: [_dcb(nic, "pfc", "prio-pfc", "all:off", *(f"{each}:on" for each in wanted))],
+    "buffer_sizes": lambda nic, wanted, _now: [_dcb(nic, "buffer", "buffer-size", *_entries(dict(enumerate(wanted))))],
+    "roce_mode": lambda nic, wanted, _now: _set_default(nic, "default_roce_mode", MODES[wanted]),
+    "roce_tos": lambda nic, wanted, _now: _set_default(nic, "default_roce_tos", str(wanted)),
+}
+
+
+class Inbox(ToolSet):
     """The tool set ``inbox``."""
 
     name = "inbox"
+    setters = _SETTERS
 
     def questions(self, nic: Nic) -> Questions:
         """See :class:`.tool_sets.ToolSet`."""
@@ -47,7 +74,6 @@ class Inbox:
     def settings(self, nic: Nic, answers: Answers) -> Settings:
         """See :class:`.tool_sets.ToolSet`."""
         pfc, app, buffers = (_object(kind, nic, answers[kind]) for kind in _OBJECTS)
-        mode, tos = answers.get("mode"), answers.get("tos")
         try:
             dscps = None if app is None else dict(app.get("dscp_prio", []))
             return {
@@ -56,66 +82,22 @@ class Inbox:
                 "dscp_map": None if dscps is None else {str(dscp): dscps[dscp] for dscp in sorted(dscps)},
                 "pfc": None if pfc is None else [number for number, on in enumerate(pfc["prio_pfc"]) if on],
                 "buffer_sizes": None if buffers is None else list(buffers["buffer_size"]),
-                "roce_mode": None if mode is None else MODES_BY_TEXT[mode.strip()],
-                "roce_tos": None if tos is None else int(tos),
                 **common_settings(answers),
             }
         except (KeyError, TypeError, ValueError) as error:
             raise unknown_answer(f"dcb or {RDMA_CM} for {nic.device}", repr(error)) from error
-
-    def commands(self, nic: Nic, name: str, wanted: Any, now: Any) -> list[Command]:
-        """See :class:`.tool_sets.ToolSet`."""
-        return _SETTERS[name](nic, wanted, now)
 
     def map_after_trust(self, _trust: str) -> dict[str, int]:
         """Nothing is mapped, neither before the first entry nor after the last."""
         return {}
 
 
-def _set_trust(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    # The first entry of the DSCP map makes it dscp.
-    return [_app(nic, "flush")] if wanted == "pcp" else []
-
-
-def _set_map(nic: Nic, wanted: Any, now: Any) -> list[Command]:
-    if now is None:
-        return [_app(nic, "replace", *_entries(wanted))]
-    # mlx5 has one priority per DSCP and drops the old one by itself, over which `replace` stumbles.
-    gone = {dscp: priority for dscp, priority in now.items() if wanted.get(dscp) != priority}
-    new = {dscp: priority for dscp, priority in wanted.items() if now.get(dscp) != priority}
-    return [_app(nic, verb, *_entries(some)) for verb, some in (("del", gone), ("add", new)) if some]
-
-
-def _set_pfc(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    on = [f"{priority}:on" for priority in wanted]
-    return [call("dcb", "pfc", "set", "dev", nic.device, "prio-pfc", "all:off", *on)]
-
-
-def _set_buffers(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [call("dcb", "buffer", "set", "dev", nic.device, "buffer-size", *_entries(dict(enumerate(wanted))))]
-
-
-def _set_mode(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [_open(nic), Write(_cm_file(nic, "default_roce_mode"), MODES[wanted]), _close(nic)]
-
-
-def _set_tos(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [_open(nic), Write(_cm_file(nic, "default_roce_tos"), str(wanted)), _close(nic)]
-
-
-_SETTERS: Setters = {
-    **COMMON_SETTERS,
-    "trust": _set_trust,
-    "dscp_map": _set_map,
-    "pfc": _set_pfc,
-    "buffer_sizes": _set_buffers,
-    "roce_mode": _set_mode,
-    "roce_tos": _set_tos,
-}
-
-
 def _app(nic: Nic, verb: str, *entries: str) -> Call:
     return call("dcb", "app", verb, "dev", nic.device, "dscp-prio", *entries)
+
+
+def _dcb(nic: Nic, kind: str, *words: str) -> Call:
+    return call("dcb", kind, "set", "dev", nic.device, *words)
 
 
 def _entries(mapping: Mapping[Any, int]) -> list[str]:

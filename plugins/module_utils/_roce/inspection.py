@@ -22,11 +22,7 @@ _VERSION = re.compile(r"\d+(\.\d+)+")
 
 
 def version_from(text: str) -> tuple[int, ...]:
-    """A firmware version as numbers that can be compared.
-
-    Raises:
-        Refused: it is no version.
-    """
+    """A firmware version as numbers that can be compared. Raises Refused: it is no version."""
     if not _VERSION.fullmatch(text):
         raise Refused(f"minimum_firmware: {text!r} is no version; write it like 16.26.1040")
     return tuple(int(number) for number in text.split("."))
@@ -60,13 +56,10 @@ class Inspection:
     """One look at a server.
 
     Args:
-        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
-        files: the server's files.
         minimum_firmware: a version like ``16.26.1040``.
         minimum_speed: of a link, in Mbit/s.
 
-    Raises:
-        Refused: the minimum is no version.
+    Raises Refused: the minimum is no version.
     """
 
     def __init__(self, run: Run, files: Files, minimum_firmware: str, minimum_speed: int = 0) -> None:
@@ -77,11 +70,7 @@ class Inspection:
         self._minimum_speed = minimum_speed
 
     def nics(self) -> list[dict[str, Any]]:
-        """Every NIC of the server.
-
-        Raises:
-            DeviceError: the server's links cannot be listed.
-        """
+        """Every NIC of the server. Raises DeviceError: the server's links cannot be listed."""
         listing = self._ask("ip", "-details", "-json", "address", "show")
         if listing is None:
             raise DeviceError("ip -details -json address show failed; install iproute2 on this server")
@@ -120,11 +109,7 @@ class Inspection:
         return found
 
     def _ask(self, *argv: str) -> str | None:
-        try:
-            status, output, _errors = self._programs.attempt(list(argv))
-        except DeviceError:
-            return None
-        return output if status == 0 else None
+        return self._programs.answer(list(argv))
 
     def _read(self, path: str) -> str | None:
         try:

@@ -16,14 +16,12 @@ from .tool_sets import (
     Nic,
     Questions,
     Setters,
+    ToolSet,
     call,
     common_questions,
     common_settings,
     unknown_answer,
 )
-
-MODES = {"v1": "IB/RoCE v1", "v2": "RoCE v2"}
-MODES_BY_TEXT = {text: mode for mode, text in MODES.items()}
 
 _TRUST = re.compile(r"^Priority trust state: (\S+)$", re.MULTILINE)
 _MAP = re.compile(r"^\s*prio:(\d) dscp:([\d,]+)$", re.MULTILINE)
@@ -32,10 +30,34 @@ _BUFFERS = re.compile(r"^Receive buffer size \(bytes\): ((?:\d+,){8})", re.MULTI
 _FIRMWARE = "DCBX mode: Firmware controlled"
 
 
-class Ofed:
+def _set_map(nic: Nic, wanted: Any, now: Any) -> list[Command]:
+    old = now or {}
+    gone = [f"del,{dscp},{old[dscp]}" for dscp in old if dscp not in wanted]
+    new = [f"set,{dscp},{priority}" for dscp, priority in wanted.items() if old.get(dscp) != priority]
+    # Older releases take the option once only.
+    return [_mlnx_qos(nic, "--dscp2prio", change) for change in (*gone, *new)]
+
+
+def _bits(priorities: Any) -> str:
+    return ",".join(str(int(priority in priorities)) for priority in PRIORITIES)
+
+
+_SETTERS: Setters = {
+    **COMMON_SETTERS,
+    "trust": lambda nic, wanted, _now: [_mlnx_qos(nic, "--trust", wanted)],
+    "dscp_map": _set_map,
+    "pfc": lambda nic, wanted, _now: [_mlnx_qos(nic, "--pfc", _bits(wanted))],
+    "buffer_sizes": lambda nic, wanted, _now: [_mlnx_qos(nic, "--buffer_size", ",".join(map(str, wanted)))],
+    "roce_mode": lambda nic, wanted, _now: [call("cma_roce_mode", *_port(nic), "-m", wanted[1:])],
+    "roce_tos": lambda nic, wanted, _now: [call("cma_roce_tos", *_port(nic), "-t", str(wanted))],
+}
+
+
+class Ofed(ToolSet):
     """The tool set ``ofed``."""
 
     name = "ofed"
+    setters = _SETTERS
 
     def questions(self, nic: Nic) -> Questions:
         """See :class:`.tool_sets.ToolSet`."""
@@ -47,63 +69,14 @@ class Ofed:
 
     def settings(self, nic: Nic, answers: Answers) -> Settings:
         """See :class:`.tool_sets.ToolSet`."""
-        mode, tos = answers.get("mode"), answers.get("tos")
         try:
-            return {
-                **_qos(nic, answers["qos"]),
-                "roce_mode": None if mode is None else MODES_BY_TEXT[mode.strip()],
-                "roce_tos": None if tos is None else int(tos),
-                **common_settings(answers),
-            }
+            return {**_qos(nic, answers["qos"]), **common_settings(answers)}
         except (KeyError, ValueError) as error:
             raise unknown_answer(f"cma_roce_mode, cma_roce_tos -d {nic.rdma_device}", error) from error
-
-    def commands(self, nic: Nic, name: str, wanted: Any, now: Any) -> list[Command]:
-        """See :class:`.tool_sets.ToolSet`."""
-        return _SETTERS[name](nic, wanted, now)
 
     def map_after_trust(self, trust: str) -> dict[str, int]:
         """All 64 code points, eight to a priority, as mlnx_qos sets them up."""
         return {str(dscp): dscp // 8 for dscp in DSCPS} if trust == "dscp" else {}
-
-
-def _set_trust(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [_mlnx_qos(nic, "--trust", wanted)]
-
-
-def _set_map(nic: Nic, wanted: Any, now: Any) -> list[Command]:
-    old = now or {}
-    gone = [f"del,{dscp},{old[dscp]}" for dscp in old if dscp not in wanted]
-    new = [f"set,{dscp},{priority}" for dscp, priority in wanted.items() if old.get(dscp) != priority]
-    # Older releases take the option once only.
-    return [_mlnx_qos(nic, "--dscp2prio", change) for change in (*gone, *new)]
-
-
-def _set_pfc(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [_mlnx_qos(nic, "--pfc", ",".join(str(int(priority in wanted)) for priority in PRIORITIES))]
-
-
-def _set_buffers(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [_mlnx_qos(nic, "--buffer_size", ",".join(str(size) for size in wanted))]
-
-
-def _set_mode(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [call("cma_roce_mode", *_port(nic), "-m", wanted[1:])]
-
-
-def _set_tos(nic: Nic, wanted: Any, _now: Any) -> list[Command]:
-    return [call("cma_roce_tos", *_port(nic), "-t", str(wanted))]
-
-
-_SETTERS: Setters = {
-    **COMMON_SETTERS,
-    "trust": _set_trust,
-    "dscp_map": _set_map,
-    "pfc": _set_pfc,
-    "buffer_sizes": _set_buffers,
-    "roce_mode": _set_mode,
-    "roce_tos": _set_tos,
-}
 
 
 def _mlnx_qos(nic: Nic, *options: str) -> Command:

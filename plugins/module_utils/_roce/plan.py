@@ -34,11 +34,7 @@ def state_of(survey: Survey) -> State:
 
 
 def plan(tools: ToolSet, interfaces: Sequence[RoceInterface], actual: State) -> list[Step]:
-    """One step per interface that differs from what is declared, running or persistent.
-
-    Raises:
-        Refused: what is declared cannot be on this server, or contradicts what is kept.
-    """
+    """One step per interface that differs, running or persistent. Raises Refused: what is declared cannot be."""
     steps = []
     for interface in interfaces:
         before = actual[KIND][interface.name]
@@ -119,11 +115,7 @@ def lasting(survey: Survey) -> list[dict[str, Any]]:
 
 
 def devices_on(server: Server, interfaces: Sequence[RoceInterface]) -> dict[str, str]:
-    """The device of each declared interface, by declared name.
-
-    Raises:
-        Refused: one of them is not there, or is what the server is managed through.
-    """
+    """Each interface's device, by declared name. Raises Refused: it is not there, or carries the management."""
     reserved = management(server)
     devices = devices_of(server, [interface.nic for interface in interfaces])
     for name, device in devices.items():

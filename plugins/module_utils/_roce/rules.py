@@ -15,13 +15,10 @@ def check(place: str, tools: ToolSet, wanted: Mapping[str, Any], declared: Setti
     """Refuse settings that would not make a lossless class of traffic.
 
     Args:
-        place: whose settings these are.
-        tools: what they are set with.
         wanted: all settings as they would be, kept ones included.
         declared: those that the owner declared; only what one of them is part of is looked at.
 
-    Raises:
-        Refused: two of the settings contradict each other.
+    Raises Refused: two of the settings contradict each other.
     """
     _check_pause(place, wanted, declared)
     _check_trust(place, tools, wanted, declared)

@@ -16,12 +16,7 @@ from .declared import RoceInterface
 
 
 class RoceSession:
-    """The declared interfaces of one server.
-
-    Args:
-        client: the server.
-        interfaces: what is declared.
-    """
+    """The declared interfaces of one server."""
 
     def __init__(self, client: RoceClient, interfaces: Sequence[RoceInterface]) -> None:
         self._client = client
@@ -36,11 +31,7 @@ class RoceSession:
         return planning.state_of(server)
 
     def plan(self, actual: State) -> list[Step]:
-        """The steps from the actual state to the declared one.
-
-        Raises:
-            Refused: RDMA queue pairs would feel them.
-        """
+        """The steps from the actual state to the declared one. Raises Refused: RDMA queue pairs would feel them."""
         steps = planning.plan(self._client.tools, self._interfaces, actual)
         disruptive_steps = [step for step in steps if planning.is_disruptive(step)]
         if disruptive_steps:

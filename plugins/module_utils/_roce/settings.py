@@ -12,18 +12,7 @@ from typing import Any, Dict, Mapping
 Settings = Dict[str, Any]
 
 # Pause frames and PFC exclude each other, so pause comes first; the DSCP map needs its trust state.
-NAMES = (
-    "pause",
-    "rings",
-    "trust",
-    "dscp_map",
-    "pfc",
-    "buffer_sizes",
-    "ecn",
-    "roce_mode",
-    "roce_tos",
-    "traffic_class",
-)
+NAMES = ("pause", "rings", "trust", "dscp_map", "pfc", "buffer_sizes", "ecn", "roce_mode", "roce_tos", "traffic_class")
 # These belong to the RDMA device, which appears after its network device.
 OF_RDMA_DEVICE = frozenset({"roce_mode", "roce_tos", "traffic_class"})
 # These are for connections to come; all others touch what flows already.

@@ -27,13 +27,7 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class Survey:
-    """One survey.
-
-    Args:
-        tools: what reads and sets.
-        links: every network device by its kernel name.
-        interfaces: what was surveyed, by declared name.
-    """
+    """One survey."""
 
     tools: ToolSet
     links: Mapping[str, Link]

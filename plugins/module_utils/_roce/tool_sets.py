@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 from .._plan.converge import DeviceError
 from .settings import NO_TRAFFIC_CLASS, PRIORITIES, Settings
@@ -19,6 +20,8 @@ from .settings import NO_TRAFFIC_CLASS, PRIORITIES, Settings
 # By what an answer is of. None: the driver or the tools do not have that.
 Answers = Mapping[str, Optional[str]]
 
+MODES = {"v1": "IB/RoCE v1", "v2": "RoCE v2"}
+_MODES_BY_TEXT = {text: mode for mode, text in MODES.items()}
 _TRAFFIC_CLASS = re.compile(r"^Global tclass=(\d+)", re.MULTILINE)
 # What ethtool exits with where nothing changes, before it asked the kernel by netlink.
 _NO_PAUSE_CHANGED, _NO_RING_CHANGED = 78, 80
@@ -35,12 +38,7 @@ class Nic:
 
 @dataclass(frozen=True)
 class Call:
-    """Run a program.
-
-    Args:
-        argv: the program and its arguments.
-        already: the exit status with which older versions of it say that nothing had to be changed.
-    """
+    """Run a program; with the exit status ``already`` older versions say that nothing had to be changed."""
 
     argv: tuple[str, ...]
     already: int = 0
@@ -82,20 +80,25 @@ Questions = Dict[str, Union[Call, Read]]
 Setters = Mapping[str, Callable[[Nic, Any, Any], List[Command]]]
 
 
-class ToolSet(Protocol):
+class ToolSet(ABC):
     """The tools of one kind of driver installation."""
 
     name: str
+    setters: Setters
 
+    @abstractmethod
     def questions(self, nic: Nic) -> Questions:
         """Return the ordered queries that read all settings of a NIC."""
 
+    @abstractmethod
     def settings(self, nic: Nic, answers: Answers) -> Settings:
         """All settings of a NIC, from the answers."""
 
     def commands(self, nic: Nic, name: str, wanted: Any, now: Any) -> list[Command]:
         """Return the commands for one setting; ``now`` is None if unknown, as at boot."""
+        return self.setters[name](nic, wanted, now)
 
+    @abstractmethod
     def map_after_trust(self, trust: str) -> dict[str, int]:
         """The DSCP map as a change of the trust state leaves it."""
 
@@ -111,8 +114,11 @@ def common_questions(nic: Nic) -> Questions:
 
 
 def common_settings(answers: Answers) -> Settings:
-    """Return the settings that both tool sets read in the same way."""
+    """Return the settings that both tool sets read in the same way; KeyError or ValueError for an unknown one."""
+    mode, tos = answers.get("mode"), answers.get("tos")
     return {
+        "roce_mode": None if mode is None else _MODES_BY_TEXT[mode.strip()],
+        "roce_tos": None if tos is None else int(tos),
         "pause": _pause(answers["pause"]),
         "rings": _rings(answers["rings"]),
         "ecn": _ecn_settings(answers),

@@ -52,21 +52,13 @@ def lock_name(pod: str) -> str:
 
 
 def lock_of(pod: str, store: Store) -> Lock | None:
-    """Who holds a pod, or None.
-
-    Raises:
-        Refused: its file holds something else than a lock.
-    """
+    """Who holds a pod, or None. Raises Refused: its file holds something else than a lock."""
     text = store.read(lock_name(pod))
     return None if text is None else lock_from(text, store.path(lock_name(pod)))
 
 
 def lock_from(text: str, path: str) -> Lock:
-    """The lock in a file.
-
-    Raises:
-        Refused: the file is something else; ``path`` says which.
-    """
+    """The lock in a file. Raises Refused: the file is something else; ``path`` says which."""
     try:
         data = json.loads(text)
         seconds_of(data["renewed"])
@@ -81,16 +73,12 @@ def hold(
     """The lock that the run gets, and a warning if it took the place of another run, else an empty text.
 
     Args:
-        pod: the pod's name.
-        there: the lock that is there.
-        run: who wants it.
         lease: how long the lock holds without being renewed, in minutes.
         now: seconds since 1970.
         gone: identities of runs that are known to be dead.
         path: the lock's file and its host, for the person who reads the message.
 
-    Raises:
-        Refused: another run holds it.
+    Raises Refused: another run holds it.
     """
     mine = Lock(pod, run, moment(now), moment(now), lease)
     if there is None:

@@ -22,11 +22,7 @@ STEP_FIELDS = ("device", "layer", "action", "kind", "name", "reason", "risk")
 
 
 def records_from(text: str, path: str) -> list[Record]:
-    """The records in a file.
-
-    Raises:
-        Refused: a line is none; ``path`` says where.
-    """
+    """The records in a file. Raises Refused: a line is none; ``path`` says where."""
     records = [_record_from(line) for line in text.splitlines()]
     if None in records:
         raise Refused(f"{path}: line {records.index(None) + 1} is no record of a run; move the file away")

@@ -45,11 +45,7 @@ class Run:
 
 
 def run_from(data: Mapping[str, Any]) -> Run:
-    """The run in plain data, which may hold more.
-
-    Raises:
-        KeyError: something is missing.
-    """
+    """The run in plain data, which may hold more. Raises KeyError: something is missing."""
     return Run(**{field.name: data[field.name] for field in fields(Run)})
 
 
@@ -59,11 +55,7 @@ def moment(seconds: float) -> str:
 
 
 def seconds_of(moment_: str) -> float:
-    """The opposite of :func:`moment`.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """The opposite of :func:`moment`. Raises ValueError: it is none."""
     return datetime.strptime(moment_, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()
 
 

@@ -10,21 +10,21 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DISRUPTIVE, UPDATE, Step, predict
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import OPTION as BACKEND
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.change import (
     disruptive_steps,
     planner_on,
     predicted,
     refuse_used,
 )
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import Interface, interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.options import BACKEND, INTERFACES
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import INTERFACES, Interface, interfaces_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.plan import KIND as INTERFACE
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import Server
 from ansible_collections.ipu.pod.plugins.module_utils._roce import boot
 from ansible_collections.ipu.pod.plugins.module_utils._roce import plan as roce_plan
 from ansible_collections.ipu.pod.plugins.module_utils._roce.client import TOOLS_WANTED
+from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import INTERFACES as ROCE_INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.declared import RoceInterface, roce_interfaces_from
-from ansible_collections.ipu.pod.plugins.module_utils._roce.options import INTERFACES as ROCE_INTERFACES
 from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import Survey as RoceServer
 
 from .._host_resources.poplar_server import NETWORKD, poplar_server_resources
