@@ -131,12 +131,7 @@ def _held(place: Place, partitions: Sequence[str], run: Run) -> Answer:
     with_errors(client, state, state[PARTITION])
     held = {plural(kind): plain(entities) for kind, entities in state.items()}
     configurations, unread = _configurations(client, partitions, state[PARTITION])
-    return {
-        "release": client.server_version(),
-        **held,
-        "ipuof_configurations": configurations,
-        "ipuof_unread": unread,
-    }
+    return {"release": client.server_version(), **held, "ipuof_configurations": configurations, "ipuof_unread": unread}
 
 
 def _configurations(

@@ -177,10 +177,7 @@ def _hidden(text: str) -> str:
 def _secret(text: str) -> Found:
     key = _ACCESS_KEY.search(text)
     value = key.group(2) if key else text
-    return {
-        "text": _hidden(text) if key else HIDDEN,
-        "secret": hashlib.sha256(value.strip().encode()).hexdigest(),
-    }
+    return {"text": _hidden(text) if key else HIDDEN, "secret": hashlib.sha256(value.strip().encode()).hexdigest()}
 
 
 def _unit(properties: Mapping[str, str], booted: float) -> Found:

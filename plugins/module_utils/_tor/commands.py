@@ -9,17 +9,7 @@ from typing import Callable, Mapping, Sequence
 from .._plan.steps import CREATE, REMOVE, UPDATE, Step
 from .declared import Declared
 from .fit import channel_of
-from .running_config import (
-    DSCPS,
-    PFC_WATCHDOG,
-    PORTS,
-    PROFILES,
-    QUEUES,
-    TRAFFIC_CLASSES,
-    VLANS,
-    VNIS,
-    VXLAN_INTERFACE,
-)
+from .running_config import DSCPS, PFC_WATCHDOG, PORTS, PROFILES, QUEUES, TRAFFIC_CLASSES, VLANS, VNIS, VXLAN_INTERFACE
 from .setting import lines_between
 from .settings import PORT, PORT_DEFAULTS, PROFILE, PROFILE_DEFAULTS, QUEUE, WATCHDOG
 from .spelling import default_vlan_name

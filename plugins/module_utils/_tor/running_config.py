@@ -12,14 +12,7 @@ from .._plan.converge import DeviceError
 from .._plan.steps import Fields, State, Step, predict
 from .blocks import Block, blocks
 from .setting import Setting, fields_of, is_ours
-from .settings import (
-    PORT,
-    PROFILE,
-    QUEUE,
-    QUEUE_DEFAULTS,
-    WATCHDOG,
-    default_traffic_class,
-)
+from .settings import PORT, PROFILE, QUEUE, QUEUE_DEFAULTS, WATCHDOG, default_traffic_class
 from .spelling import default_vlan_name, port_name, vlan_ids
 
 VLANS, VNIS, PORTS = "vlan", "vni", "port"

@@ -38,10 +38,7 @@ class Setting:
 
 
 def setting(
-    name: str,
-    default: Any,
-    spellings: Mapping[str, Callable[[str], Any]],
-    lines: Callable[[Any], str | list[str]],
+    name: str, default: Any, spellings: Mapping[str, Callable[[str], Any]], lines: Callable[[Any], str | list[str]]
 ) -> Setting:
     """A setting of one field whose line does not depend on what was there.
 

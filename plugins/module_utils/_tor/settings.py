@@ -48,12 +48,7 @@ PORT = (
         {r"description (.+)": str, r"no description": always("")},
         lambda text: f"description {text}" if text else "no description",
     ),
-    setting(
-        "mtu",
-        SWITCHED_MTU,
-        {r"mtu (\d+)": int, r"no mtu": always(SWITCHED_MTU)},
-        "mtu {}".format,
-    ),
+    setting("mtu", SWITCHED_MTU, {r"mtu (\d+)": int, r"no mtu": always(SWITCHED_MTU)}, "mtu {}".format),
     setting(
         "enabled",
         True,
@@ -116,12 +111,7 @@ PORT = (
         {r"service-profile (\S+)": str, r"no service-profile": always("")},
         lambda name: f"service-profile {name}" if name else "no service-profile",
     ),
-    setting(
-        "qos_trust",
-        "cos",
-        {r"qos trust (cos|dscp)": str, r"no qos trust": always("none")},
-        "qos trust {}".format,
-    ),
+    setting("qos_trust", "cos", {r"qos trust (cos|dscp)": str, r"no qos trust": always("none")}, "qos trust {}".format),
 )
 
 PORT_DEFAULTS = defaults_of(PORT)

@@ -49,10 +49,7 @@ def doubles(names: Sequence[str]) -> list[str]:
 def sync_findings(reconfigurable: bool, sync_type: str | None) -> Iterator[tuple[str, str]]:
     """Field and sentence for a sync type that no V-IPU controller would accept."""
     if reconfigurable and sync_type not in (None, C2_COMPATIBLE):
-        yield (
-            "sync_type",
-            f"a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out",
-        )
+        yield ("sync_type", f"a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out")
 
 
 def _agent(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:
