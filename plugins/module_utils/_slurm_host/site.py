@@ -69,12 +69,7 @@ class Site:
 
 
 def site_from(read: Read, directory: str) -> Site:
-    """Return the Slurm configuration of a host.
-
-    Args:
-        read: gives a file's text, None where there is none.
-        directory: of Slurm's configuration.
-    """
+    """Return the Slurm configuration of a host, from the ``directory`` where Slurm has it."""
     paths = Paths(directory)
     conf = read(paths.slurm_conf)
     lines = list(lines_of(read, paths.slurm_conf)) if conf is not None else []

@@ -99,13 +99,7 @@ class Report:
 
 
 def report(settings: Settings, words: Sequence[str], slurm: Slurm, controller: Controller | None) -> str:
-    """Return the output of ``ipuinfo``.
-
-    Args:
-        settings: the settings.
-        words: its arguments, none or :data:`JSON`.
-        slurm: the Slurm cluster.
-        controller: the V-IPU controller, for users or for administrators; None where it may not be asked.
+    """Return the output of ``ipuinfo``; ``controller`` is None where it may not be asked.
 
     Raises:
         DeviceError: Slurm does not answer.

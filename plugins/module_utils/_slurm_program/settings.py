@@ -26,13 +26,8 @@ Names = Tuple[str, ...]
 class DeclaredPartition:
     """A partition of the vPOD that jobs use as it is.
 
-    Args:
-        name: its name in V-IPU.
-        ipus: how many IPUs it has.
-        gcds: how many GCDs.
-        replicas: how many replicas over all GCDs.
-        nodes: the Slurm nodes that may use it: one, or one for each GCD.
-        options: further fields of the partition in V-IPU.
+    ``replicas`` counts those over all GCDs, ``nodes`` the Slurm nodes that may use it, one or one for each GCD, and
+    ``options`` are further fields of the partition in V-IPU.
     """
 
     name: str

@@ -63,14 +63,9 @@ class Expectation:
 def expectation(
     seen: Observed, running: RunningConfig, ports: Ports, vlans: Mapping[str, Fields], time: float
 ) -> Expectation:
-    """Return what the checks have to find after a change.
+    """Return what the checks have to find after a change, from what was seen before it at ``time``, in seconds.
 
-    Args:
-        seen: what was seen before it.
-        running: what was configured before it.
-        ports: all ports as planned.
-        vlans: all VLANs as planned.
-        time: when it was seen, in seconds.
+    ``running`` was configured before it; ``ports`` and ``vlans`` are all of them as planned.
     """
     errors, pauses = seen.errors or {}, seen.pause_frames or {}
     changed = [name for name, fields in ports.items() if fields != running.ports.get(name)]

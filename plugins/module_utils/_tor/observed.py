@@ -57,9 +57,6 @@ class Observed:
 def observed(answers: Mapping[str, str]) -> Observed:
     """Understand the JSON answers to some of this file's commands.
 
-    Args:
-        answers: command to its answer.
-
     Raises:
         DeviceError: an answer is not what EOS documents; the message names the command.
     """

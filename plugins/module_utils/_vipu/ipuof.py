@@ -66,11 +66,7 @@ class Ownership:
 def partitions_from(
     options: Sequence[Mapping[str, Any]], configurations: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> list[Partition]:
-    """The declared partitions.
-
-    Args:
-        options: one for each GCD.
-        configurations: partition name to the IPUoF configuration of each of its GCDs, as far as they are known.
+    """The declared partitions, one for each GCD; ``configurations`` has those of each name's GCDs that are known.
 
     Raises:
         Refused: a name, host or port is malformed, or two of them would share a file.
@@ -91,10 +87,6 @@ def partitions_from(
 def wanted_files(options: Mapping[str, Any], predict: bool = False) -> Wanted:
     """Lines by path, as the options of ipuof_config say.
 
-    Args:
-        options: ``partitions``, ``configurations``, ``mode`` and ``login_partition``.
-        predict: as for :func:`configuration_files`.
-
     Raises:
         Refused: they contradict each other, or something is malformed.
     """
@@ -105,11 +97,7 @@ def wanted_files(options: Mapping[str, Any], predict: bool = False) -> Wanted:
 
 
 def environment_files(partitions: Sequence[Partition], login: str | None) -> Wanted:
-    """Lines by path: one environment file per partition, and the login shells' environment for one of them.
-
-    Args:
-        partitions: what is declared; with none there are no files.
-        login: the login shells' partition; the first one if None.
+    """Lines by path: an environment file per partition, and that of login shells for one of them, by default the first.
 
     Raises:
         Refused: ``login`` is not among them.
@@ -131,9 +119,7 @@ def environment_files(partitions: Sequence[Partition], login: str | None) -> Wan
 def configuration_files(partitions: Sequence[Partition], predict: bool = False) -> Wanted:
     """Lines by path: one IPUoF configuration per partition and GCD, and the manifest that says whose they are.
 
-    Args:
-        partitions: what is declared.
-        predict: a partition may have no configuration yet, because the same run creates it. Its lines are None.
+    With ``predict`` a partition may have no configuration yet, because the same run creates it. Its lines are None.
 
     Raises:
         Refused: a partition has no configuration.

@@ -24,9 +24,8 @@ AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
 class Rules:
     """The strictness of the rules for sizes.
 
-    Args:
-        strict_sizes: follow the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
-        any_replica_size: let replicas have any number of IPUs instead of 1, 2 or 4.
+    ``strict_sizes`` follows the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
+    ``any_replica_size`` lets replicas have any number of IPUs instead of 1, 2 or 4.
     """
 
     strict_sizes: bool = False

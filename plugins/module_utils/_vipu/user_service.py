@@ -69,7 +69,6 @@ class UserService:
     Args:
         channel: from :func:`connect`. Closing it is the caller's business.
         where: host and port, for messages.
-        credentials: who asks.
         wait_timeout: how long a partition may take to come up or to go, in seconds.
     """
 
