@@ -56,7 +56,7 @@ class Mapping:
     def give_back(self, number: int) -> bool:
         """Remove it all, and the partitions that the job itself has made in the allocation."""
         state = self.controller.read((ALLOCATION, PARTITION, *[USER] * self.settings.job_users))
-        allocation, user = allocation_name(number), user_name(number)
+        allocation, user = f"c{number}", f"j{number}"
         if not self._is_mapped(state[ALLOCATION].get(allocation, {"agents": []})):
             return False
         if state.get(USER, {}).get(user, {}).get("allocations") == [allocation]:
@@ -79,7 +79,7 @@ class Mapping:
         return not mapped.isdisjoint(allocation["agents"])
 
     def _made(self, job: Job, machines: Sequence[str]) -> Note:
-        allocation, partition, user = allocation_name(job.id), partition_name(job.id), user_name(job.id)
+        allocation, partition, user = f"c{job.id}", f"p{job.id}", f"j{job.id}"
         self._make(job, ALLOCATION, allocation, {"cluster": self.settings.cluster, "agents": list(machines)})
         note = {IPUS: str(len(machines) * IPUS_PER_MACHINE), ALLOCATION_NAME: allocation}
         if job.ipus:
@@ -93,18 +93,3 @@ class Mapping:
 
     def _make(self, job: Job, kind: str, name: str, fields: Fields) -> None:
         make(self.controller, kind, name, fields, lambda: self.give_back(job.id))
-
-
-def allocation_name(number: int) -> str:
-    """The name of a job's allocation."""
-    return f"c{number}"
-
-
-def partition_name(number: int) -> str:
-    """The name of a job's partition."""
-    return f"p{number}"
-
-
-def user_name(number: int) -> str:
-    """The name of a job's V-IPU user."""
-    return f"j{number}"

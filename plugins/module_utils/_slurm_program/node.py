@@ -56,7 +56,7 @@ class Node:
             self.log(f"job {job_number} does not start here: {why}")
             lines = [REFUSED]
         if lines:
-            self._write(self._environment(job_number), lines)
+            self.files.write(self._environment(job_number), File("\n".join(lines) + "\n"))
         if job and lines == [REFUSED]:
             self._put_back(job)
 
@@ -151,9 +151,6 @@ class Node:
                     raise DeviceError(f"{source} is not there; run the role slurm again")
                 self.files.write(f"{directory}/{name}", File(certificate.content, *owner, "0400"))
         self.files.write(f"{directory}/vipu.hcl", File("\n".join(lines) + "\n", *owner, "0400"))
-
-    def _write(self, path: str, lines: Sequence[str]) -> None:
-        self.files.write(path, File("\n".join(lines) + "\n"))
 
     def _environment(self, job_number: int) -> str:
         return f"{self._directory(job_number)}.env"

@@ -44,9 +44,7 @@ class Settings:
 
     Args:
         way: how jobs get IPUs, one of :data:`WAYS`.
-        vpod: the vPOD whose IPUs these are.
-        ipus: how many it has.
-        cluster: its V-IPU cluster.
+        vpod: the vPOD whose IPUs these are, with its number of IPUs and its V-IPU cluster.
         allocation: its V-IPU allocation; empty where jobs make allocations.
         api_host: address of the V-IPU controller.
         api_port: its port for users.
@@ -59,9 +57,7 @@ class Settings:
         slurm_partitions: the Slurm partitions whose jobs are IPU jobs; all of them where there is none.
         gres_types: what users may say after ``--gres=vipu:``.
         default_ipus: how many IPUs a job counts as that does not say.
-        mapping: the IPU-Machines of each node.
         job_users: whether each job gets a V-IPU user of its own.
-        partitions: the vPOD's partitions.
         chained: scripts of the site that run before ours, by :mod:`.program`'s words for the four hooks.
         state: directory on the Slurm controller.
         run: directory on the nodes.

@@ -112,9 +112,9 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
         found: dict[str, Any] = {"unmanaged": unmanaged(declared, outcome.after or outcome.before, kinds)}
         return dict(found, access_keys=keys.kept) if keys.kept else found
 
-    lock = contextlib.nullcontext() if module.check_mode else _lock(module)
+    lock = only_writer(lock_file(params["api_port"]), module._name, params["lock_timeout"])
     try:
-        with lock:
+        with contextlib.nullcontext() if module.check_mode else lock:
             run(module, engine.read, engine.plan, one_by_one(engine.carry_out), engine.verify, extra)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
@@ -124,8 +124,3 @@ def _kept_users(declared: Declared, outcome: Outcome) -> list[str]:
     """The declared users that were there before and still are, so that nobody gets to see their keys now."""
     created = {step.name for step in outcome.steps if (step.action, step.kind) == (CREATE, USER)}
     return [name for name in wanted(declared)[USER] if name in outcome.before.get(USER, {}) and name not in created]
-
-
-def _lock(module: Any) -> Any:
-    params = module.params
-    return only_writer(lock_file(params["api_port"]), module._name, params["lock_timeout"])

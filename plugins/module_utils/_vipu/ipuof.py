@@ -170,7 +170,8 @@ def plan(wanted_files: Mapping[str, Sequence[str] | None], ownership: Ownership,
             raise Refused(f"{path} exists and was not written by this collection; move it away")
     gone = [Step(REMOVE, FILE, path, "is not declared", before=ours[path]) for path in ours if path not in wanted_files]
     steps = [_put(path, lines, ownership, ours.get(path)) for path, lines in wanted_files.items()]
-    return sorted(gone, key=_manifest_last) + sorted((step for step in steps if step), key=_manifest_first)
+    gone.sort(key=lambda step: step.name == MANIFEST)
+    return gone + sorted((step for step in steps if step), key=lambda step: step.name != MANIFEST)
 
 
 def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: Fields | None) -> Step | None:
@@ -187,14 +188,6 @@ def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: F
     elif "content" in changes:
         reasons.insert(0, "content is not as wanted")
     return Step(UPDATE, FILE, path, ", ".join(reasons), before=before, after=wanted)
-
-
-def _manifest_first(step: Step) -> bool:
-    return step.name != MANIFEST
-
-
-def _manifest_last(step: Step) -> bool:
-    return step.name == MANIFEST
 
 
 def _partition(option: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]], several: bool) -> Partition:
