@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Callable, Sequence
 
 from .._plan.converge import DeviceError, StepFailed
@@ -31,11 +31,8 @@ class Change:
     """Brings a switch to the declared state, or plans how.
 
     Args:
-        declared: what the owner declares.
-        send: the way to the switch.
         session: the name for the configuration session, not in use on the switch.
         confirm_within: seconds after which the switch undoes what was not confirmed.
-        checks: what has to hold before that.
         confirms: whether the change is also confirmed. If not, ``pending`` says what is left to do.
         host: the control node, as in the names of our sessions.
         reachable: whether the switch takes a new connection.
@@ -144,5 +141,5 @@ class Change:
             reachable=around.reachable,
             commands=around.commands,
             settle_within=self.checks.settle_within,
-            expectation=expected.plain(),
+            expectation=asdict(expected),
         )

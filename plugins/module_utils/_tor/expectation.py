@@ -17,7 +17,7 @@ were seen before the change are required after it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
 from .._plan.steps import Fields
@@ -54,10 +54,6 @@ class Expectation:
     errors: dict[str, dict[str, int]]
     pauses: dict[str, int]
     time: float
-
-    def plain(self) -> dict[str, Any]:
-        """This as plain data; ``Expectation(**plain)`` is equal."""
-        return asdict(self)
 
 
 def expectation(
@@ -113,11 +109,7 @@ def _members(
     seen: Observed, running: RunningConfig, ports: Ports, vlans: Mapping[str, Fields]
 ) -> Iterator[tuple[str, list[str]]]:
     """The ports that forwarded before, each with the VLANs that it has to forward in."""
-    before: dict[str, set[str]] = {}
-    for vlan_id, names in (seen.vlan_members or {}).items():
-        for name in names:
-            before.setdefault(name, set()).add(vlan_id)
-    for name, were in before.items():
+    for name, were in seen.vlans_by_port().items():
         if name not in ports or _channel(ports, name) or not _has_link(name, running.ports, ports, [name]):
             continue
         fields, kept = ports[name], were & vlans.keys()

@@ -38,9 +38,7 @@ class Partition:
     """One GCD of a partition, as Poplar reaches it.
 
     Args:
-        name: the partition's id.
-        api_host: name or address of the V-IPU controller's user end-point.
-        api_port: its TCP port.
+        api_host: name or address of the V-IPU controller's user end-point; ``api_port`` is its TCP port.
         gcd: number of the graph compile domain that this server runs.
         config: the rendered IPUoF configuration; only needed for files.
         stem: what its files are called after: the partition, and the GCD where several are declared.
