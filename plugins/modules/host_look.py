@@ -169,13 +169,12 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
-from ansible_collections.ipu.pod.plugins.module_utils._look.distribution import distribution_from
 from ansible_collections.ipu.pod.plugins.module_utils._look.host import HostLook, looked
 from ansible_collections.ipu.pod.plugins.module_utils._look.once import LIMIT, run_limited
-from ansible_collections.ipu.pod.plugins.module_utils._look.things import texts_from
+from ansible_collections.ipu.pod.plugins.module_utils._look.things import distribution_from, texts_from
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.ssh_addresses import ssh_addresses
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.process import run_program
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import run_program
 
 OS_RELEASE = "/etc/os-release"
 PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases")

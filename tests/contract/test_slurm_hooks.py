@@ -14,7 +14,6 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.directory import Directory
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.hooks import LEAVING_LIMIT, PROCESSES_LIMIT, Hooks
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.program import way_of
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.reaper import reap
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.ways import Way
 from tests.support.in_memory.controller import InProcess
 from tests.support.in_memory.slurm import NODES, FakeJob, FakeSlurm
@@ -60,7 +59,7 @@ class Bed:
         return code
 
     def reap(self) -> None:
-        reap(self.way, self.slurm.client, self.directory, self.said.append)
+        self.hooks.reap()
 
     @property
     def partitions(self) -> dict[str, tuple[int, int, int]]:

@@ -34,12 +34,8 @@ Answer = Dict[str, Any]
 class Place:
     """The end-point and credentials of a controller.
 
-    Args:
-        name: of its vPOD; empty for that of the clusters.
-        admin_port: None where its unit does not tell.
-        storage: its storage file; empty where its unit does not tell.
-        config: the configuration file of vipu-admin; None for what the program takes by itself.
-        secure: whether its unit starts it in secure mode.
+    ``name`` is that of its vPOD, empty for the clusters' controller. ``admin_port`` is None, and ``storage`` empty,
+    where its unit does not tell. ``config`` is for vipu-admin; None for what the program takes by itself.
     """
 
     name: str
@@ -50,13 +46,7 @@ class Place:
 
 
 def places_of(options: Sequence[Mapping[str, Any]], with_dedicated: bool, files: Files) -> list[Place]:
-    """The controllers of this host: those that are named, and every dedicated one that has a unit.
-
-    Args:
-        options: the named ones, as in the option ``controllers``.
-        with_dedicated: whether others are looked for.
-        files: the host's files.
-    """
+    """The controllers of this host: the ``options`` name some, and every dedicated one that has a unit may be added."""
     named = [
         Place(
             each["name"], each["admin_port"], each["storage"], each["config"], "--secure" in _unit(files, each["name"])
@@ -73,11 +63,7 @@ def controllers_from(
 ) -> dict[str, Answer]:
     """Return the entities of each controller by its name, or an error message, and the abilities of its program.
 
-    Args:
-        places: where they are.
-        partitions: those whose IPUoF configurations are wanted, from whichever controller has them.
-        run: runs vipu-admin.
-        exists: whether there is a file.
+    ``partitions`` are those whose IPUoF configurations are wanted, from whichever controller has them.
     """
 
     def asked(place: Place) -> Answer:
@@ -131,12 +117,7 @@ def _held(place: Place, partitions: Sequence[str], run: Run) -> Answer:
     with_errors(client, state, state[PARTITION])
     held = {plural(kind): plain(entities) for kind, entities in state.items()}
     configurations, unread = _configurations(client, partitions, state[PARTITION])
-    return {
-        "release": client.server_version(),
-        **held,
-        "ipuof_configurations": configurations,
-        "ipuof_unread": unread,
-    }
+    return {"release": client.server_version(), **held, "ipuof_configurations": configurations, "ipuof_unread": unread}
 
 
 def _configurations(

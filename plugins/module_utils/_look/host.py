@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import glob
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
 from .._host.files import Files
@@ -41,38 +42,26 @@ def looked(parts: Mapping[str, Callable[[], Part]]) -> dict[str, Part]:
         return dict(zip(parts, pool.map(answer_of, parts.values())))
 
 
+@dataclass
 class HostLook:
     """The parts of one host, read as they are asked for.
 
-    Args:
-        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
-        run_vipu: the same for vipu-admin, with an exit status where it does not exist.
-        files: the host's files.
-        sysfs: what its kernel shows of NICs.
-        ssh_addresses: the host's end of the SSH connections in use.
-        options: those of the module host_look.
-        distribution: what Ansible's facts say of it.
+    ``run_vipu`` runs vipu-admin. ``ssh_addresses`` are the host's ends of the SSH connections in use, ``options``
+    those of the module host_look, and ``distribution`` what Ansible's facts say of the host.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        run_vipu: Run,
-        files: Files,
-        sysfs: Sysfs,
-        ssh_addresses: frozenset[str],
-        options: Mapping[str, Any],
-        distribution: Callable[[], Mapping[str, Any]],
-    ) -> None:
-        self._run = Once(run)
-        self._run_vipu = run_vipu
-        self._programs = Programs(self._run)
-        self._files = files
-        self._sysfs = sysfs
-        self._ssh_addresses = ssh_addresses
-        self._options = options
-        self._distribution = distribution
-        self._client = Client(self._programs, files, sysfs, ssh_addresses)
+    run: Run
+    run_vipu: Run
+    files: Files
+    sysfs: Sysfs
+    ssh_addresses: frozenset[str]
+    options: Mapping[str, Any]
+    distribution: Callable[[], Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        self.run = Once(self.run)
+        self._programs = Programs(self.run)
+        self._client = Client(self._programs, self.files, self.sysfs, self.ssh_addresses)
 
     def links(self) -> Part:
         """Return all interfaces and the network service that configures each."""
@@ -81,7 +70,7 @@ class HostLook:
     def network(self) -> Part:
         """The same in the words of rnic_network, and what stands in the way of a change."""
         server = self._client.survey()
-        checkpoint = Checkpoint(self._programs, self._files)
+        checkpoint = Checkpoint(self._programs, self.files)
         undone = checkpoint.undone()
         return {
             "gathered": plain(interfaces.gathered(server)),
@@ -99,12 +88,12 @@ class HostLook:
     def roce(self) -> Part:
         """The lossless settings of every NIC that may be declared, ports of a bond too, and what brings them back."""
         client = RoceClient(
-            self._run,
-            self._files,
-            self._ssh_addresses,
-            self._sysfs.pci_addresses(),
-            self._options["roce_tools"],
-            self._sysfs.rdma_devices(),
+            self.run,
+            self.files,
+            self.ssh_addresses,
+            self.sysfs.pci_addresses(),
+            self.options["roce_tools"],
+            self.sysfs.rdma_devices(),
         )
         survey = self._client.survey([])
         links, reserved = survey.links, management(survey)
@@ -133,35 +122,35 @@ class HostLook:
 
     def nics(self) -> Part:
         """Links, GIDs, counters and firmware, in the words of rnic_info."""
-        firmware, speed = self._options["minimum_firmware"], self._options["minimum_speed"]
-        nics = Inspection(self._run, self._files, firmware, speed).nics()
+        firmware, speed = self.options["minimum_firmware"], self.options["minimum_speed"]
+        nics = Inspection(self.run, self.files, firmware, speed).nics()
         return {"nics": nics, "minimum": {"firmware": firmware, "speed": speed}}
 
     def use(self) -> Part:
         """Jobs and queue pairs, in the words of server_use."""
-        in_use, unknown = running_on(self._programs, self._sysfs.rdma_devices())
+        in_use, unknown = running_on(self._programs, self.sysfs.rdma_devices())
         return {"in_use": in_use, "unknown": unknown}
 
     def ipuof(self) -> Part:
         """The files that tell Poplar about its partitions."""
-        return dict(IpuofFiles(self._files).read())
+        return dict(IpuofFiles(self.files).read())
 
     def things(self) -> Part:
         """Files, units, packages and kernel parameters, as far as they are asked for."""
-        asked = self._options
+        asked = self.options
         return {
             "paths": paths_from(asked["paths"]),
             "texts": texts_from(asked["texts"]),
             "units": units_from(self._programs, asked["units"]),
-            "packages": packages_from(self._programs, asked["packages"], self._distribution()),
+            "packages": packages_from(self._programs, asked["packages"], self.distribution()),
             "kernel_parameters": kernel_parameters_from(asked["kernel_parameters"]),
             "secrets": secrets_from(asked["secrets"]),
         }
 
     def controllers(self) -> Part:
         """Return the entities of each V-IPU controller of this host."""
-        places = places_of(self._options["controllers"], self._options["dedicated_units"], self._files)
-        return controllers_from(places, self._options["ipuof_configurations"], self._run_vipu)
+        places = places_of(self.options["controllers"], self.options["dedicated_units"], self.files)
+        return controllers_from(places, self.options["ipuof_configurations"], self.run_vipu)
 
     def leases(self) -> Part:
         """The addresses that dnsmasq has given out."""

@@ -18,11 +18,7 @@ Answer = Tuple[int, str, str]
 
 
 class Once:
-    """A function that runs programs, for several threads: the same words are answered by the same run.
-
-    Args:
-        run: runs a program and returns exit status, output and errors; OSError where it does not exist.
-    """
+    """A function that runs programs, for several threads: the same words are answered by the same run."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

@@ -47,13 +47,7 @@ def look_at_switch(socket_path: str | None) -> dict[str, Part]:
 
 
 def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
-    """The parts of a look, each its data or only a ``message``.
-
-    Args:
-        send: the way to the switch.
-        host: this one, as in the names of our sessions.
-        now: the time in seconds.
-    """
+    """The parts of a look, each its data or only a ``message``; ``host`` is as in the names of our sessions."""
     config = answer_of(lambda: _running_config(send))
     answers = _together(send)
 

@@ -35,6 +35,12 @@ _UNIT_PROPERTIES = (
 _ENABLED = ("enabled", "enabled-runtime", "static", "generated")
 _KINDS = ((stat.S_ISREG, "file"), (stat.S_ISDIR, "directory"), (stat.S_ISLNK, "link"))
 
+# By ID in /etc/os-release; facts have the others in the spelling there, with a capital letter.
+_DISTRIBUTIONS = {"almalinux": "AlmaLinux", "centos": "CentOS", "ol": "OracleLinux", "rhel": "RedHat"}
+# By ID or, for a distribution that is like another one, by ID_LIKE.
+_FAMILIES = {"debian": "Debian", "ubuntu": "Debian", "rhel": "RedHat", "fedora": "RedHat", "suse": "Suse"}
+_OS_RELEASE = re.compile(r"""^(ID|ID_LIKE)=["']?([^"'\n]*)""", re.MULTILINE)
+
 Found = Dict[str, Any]
 
 
@@ -88,13 +94,7 @@ def units_from(
 
 
 def packages_from(programs: Programs, names: Iterable[str], distribution: Mapping[str, Any]) -> Found:
-    """Return the packages that are not installed, by one query of the host's package database.
-
-    Args:
-        programs: runs the host's programs.
-        names: the packages.
-        distribution: what Ansible's facts say of it.
-    """
+    """Return the packages that are not installed, by one query of the host's package database."""
     asked = sorted(set(names))
     by_rpm_first = distribution.get("os_family") != "Debian"
     askers = (_missing_by_rpm, _missing_by_dpkg) if by_rpm_first else (_missing_by_dpkg, _missing_by_rpm)
@@ -104,6 +104,15 @@ def packages_from(programs: Programs, names: Iterable[str], distribution: Mappin
         except DeviceError:
             continue
     return {**distribution, "missing": [], "unknown": bool(asked)}
+
+
+def distribution_from(os_release: str) -> dict[str, str]:
+    """``distribution`` and ``os_family``, by the text of /etc/os-release; a family that is not known is the name."""
+    values = dict(_OS_RELEASE.findall(os_release))
+    own = values.get("ID", "linux")
+    name = _DISTRIBUTIONS.get(own, own.capitalize())
+    families = (_FAMILIES[each] for each in (own, *values.get("ID_LIKE", "").split()) if each in _FAMILIES)
+    return {"distribution": name, "os_family": next(families, name)}
 
 
 def _expanded(paths: Iterable[str]) -> Sequence[str]:
@@ -177,10 +186,7 @@ def _hidden(text: str) -> str:
 def _secret(text: str) -> Found:
     key = _ACCESS_KEY.search(text)
     value = key.group(2) if key else text
-    return {
-        "text": _hidden(text) if key else HIDDEN,
-        "secret": hashlib.sha256(value.strip().encode()).hexdigest(),
-    }
+    return {"text": _hidden(text) if key else HIDDEN, "secret": hashlib.sha256(value.strip().encode()).hexdigest()}
 
 
 def _unit(properties: Mapping[str, str], booted: float) -> Found:

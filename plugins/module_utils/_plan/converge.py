@@ -19,12 +19,7 @@ class DeviceError(Exception):
 
 
 class StepFailed(Exception):
-    """A step of a plan could not be carried out.
-
-    Args:
-        message: the answer of the device or program.
-        done: how many steps of the plan were carried out completely before it.
-    """
+    """A step of a plan could not be carried out; ``done`` steps were carried out completely before it."""
 
     def __init__(self, message: str, done: int) -> None:
         super().__init__(message)

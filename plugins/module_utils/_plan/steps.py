@@ -38,13 +38,7 @@ class Step:
 
     def public(self) -> dict[str, str]:
         """The step as modules return it in ``plan``."""
-        return {
-            "action": self.action,
-            "kind": self.kind,
-            "name": self.name,
-            "reason": self.reason,
-            "risk": self.risk,
-        }
+        return {"action": self.action, "kind": self.kind, "name": self.name, "reason": self.reason, "risk": self.risk}
 
 
 def changed_fields(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> Fields:

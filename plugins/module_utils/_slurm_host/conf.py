@@ -32,11 +32,6 @@ class Line:
 def lines_of(read: Read, path: str, depth: int = 0) -> Iterator[Line]:
     """The lines of a file and of all that it includes, in the order in which Slurm reads them.
 
-    Args:
-        read: gives a file's text, None where there is none.
-        path: which file.
-        depth: how many files include it.
-
     Raises:
         DeviceError: a file that is included is not there, or includes itself.
     """

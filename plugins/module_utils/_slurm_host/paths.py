@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 PROGRAM = "/usr/libexec/ipu-pod/slurm"
 PLUGIN = "/usr/lib/ipu-pod/spank_ipu.so"
 SETTINGS = "/etc/ipu-pod/slurm.json"
@@ -21,51 +19,23 @@ LUA_HEADER = "-- Copyright (c) The ipu.pod authors"
 SCRIPTS = ("job_submit", "cli_filter")
 
 
-@dataclass(frozen=True)
 class Paths:
     """The files in the directory of Slurm's configuration."""
 
-    directory: str
-
-    @property
-    def slurm_conf(self) -> str:
-        """Slurm's own; it includes ours at its end."""
-        return f"{self.directory}/slurm.conf"
-
-    @property
-    def included(self) -> str:
-        """The file of ours that it includes."""
-        return f"{self.directory}/ipu-pod.conf"
-
-    @property
-    def gres_conf(self) -> str:
-        """The generic resources of the nodes; it includes ours."""
-        return f"{self.directory}/gres.conf"
-
-    @property
-    def included_gres(self) -> str:
-        """The file of ours that it includes."""
-        return f"{self.directory}/ipu-pod-gres.conf"
-
-    @property
-    def plugstack(self) -> str:
-        """The SPANK plugins; it includes those of a folder."""
-        return f"{self.directory}/plugstack.conf"
-
-    @property
-    def all_plugstack(self) -> str:
-        """The files that it includes in most clusters."""
-        return f"{self.directory}/plugstack.conf.d/*.conf"
-
-    @property
-    def included_plugstack(self) -> str:
-        """Ours in this folder."""
-        return f"{self.directory}/plugstack.conf.d/ipu-pod.conf"
-
-    @property
-    def lua(self) -> str:
-        """The data of the Lua files."""
-        return f"{self.directory}/ipu-pod.lua"
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        # Slurm's own, which includes ours at its end.
+        self.slurm_conf = f"{directory}/slurm.conf"
+        self.included = f"{directory}/ipu-pod.conf"
+        # The generic resources of the nodes, which includes ours.
+        self.gres_conf = f"{directory}/gres.conf"
+        self.included_gres = f"{directory}/ipu-pod-gres.conf"
+        # The SPANK plugins; in most clusters it includes a folder, with ours in it.
+        self.plugstack = f"{directory}/plugstack.conf"
+        self.all_plugstack = f"{directory}/plugstack.conf.d/*.conf"
+        self.included_plugstack = f"{directory}/plugstack.conf.d/ipu-pod.conf"
+        # The data of the Lua files.
+        self.lua = f"{directory}/ipu-pod.lua"
 
     def script(self, name: str) -> str:
         """A Lua file that Slurm runs."""

@@ -33,8 +33,7 @@ class Site:
         included: whether what the role lets it include is there.
         user: who Slurm's controller runs as.
         values: what it says of :data:`ADDED_TO`, without what the include file says.
-        nodes: Slurm's nodes, each with its Gres.
-        features: the same nodes, each with its features.
+        nodes: Slurm's nodes, each with its Gres; in ``features`` each with its features.
         overridden: what it says of :data:`ADDED_TO` after the include file, which then does not count.
         plugins_included: whether plugstack.conf includes all that is in its folder.
         gres_included: whether gres.conf includes what the role writes for it.
@@ -69,12 +68,7 @@ class Site:
 
 
 def site_from(read: Read, directory: str) -> Site:
-    """Return the Slurm configuration of a host.
-
-    Args:
-        read: gives a file's text, None where there is none.
-        directory: of Slurm's configuration.
-    """
+    """Return the Slurm configuration of a host, from the ``directory`` where Slurm has it."""
     paths = Paths(directory)
     conf = read(paths.slurm_conf)
     lines = list(lines_of(read, paths.slurm_conf)) if conf is not None else []

@@ -20,11 +20,7 @@ _CLAIMS, _BYTE_OF_CLAIMS = "claims.json", 0
 
 
 class Directory:
-    """The directory. A lock in it dies with its holder.
-
-    Args:
-        path: its path; it exists.
-    """
+    """The directory, which exists. A lock in it dies with its holder."""
 
     def __init__(self, path: str) -> None:
         self._store = Store(path)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from .._plan.steps import Fields
 from .._vipu.cli import Controller, NotDone
@@ -20,17 +21,12 @@ from .ways import partition_fields, partition_note
 NAME = re.compile(r"slurm_(\d+)")
 
 
+@dataclass
 class Dynamic:
-    """The way dynamic.
+    """The way dynamic."""
 
-    Args:
-        settings: the settings.
-        controller: the V-IPU controller.
-    """
-
-    def __init__(self, settings: Settings, controller: Controller) -> None:
-        self._settings = settings
-        self._controller = controller
+    settings: Settings
+    controller: Controller
 
     def concerns(self, job: Job) -> bool:
         """Slurm counted IPUs for it."""
@@ -40,7 +36,7 @@ class Dynamic:
         """Make the partition."""
         if not self.concerns(job):
             return None
-        fields = partition_fields(job, self._settings.allocation)
+        fields = partition_fields(job, self.settings.allocation)
         try:
             self._make(job.id, fields)
         except NotDone as error:
@@ -53,7 +49,7 @@ class Dynamic:
         """Remove the partition."""
         if partition_name(number) not in self._partitions():
             return False
-        remove(self._controller, PARTITION, partition_name(number))
+        remove(self.controller, PARTITION, partition_name(number))
         return True
 
     def held(self) -> set[int]:
@@ -62,16 +58,16 @@ class Dynamic:
 
     def _partitions(self) -> list[str]:
         """All partitions of the vPOD; others may have the same names in theirs."""
-        there = self._controller.read((PARTITION,))[PARTITION]
-        return [name for name, fields in there.items() if fields["allocation"] == self._settings.allocation]
+        there = self.controller.read((PARTITION,))[PARTITION]
+        return [name for name, fields in there.items() if fields["allocation"] == self.settings.allocation]
 
     def _make(self, number: int, fields: Fields) -> None:
-        make(self._controller, PARTITION, partition_name(number), fields, lambda: self.give_back(number))
+        make(self.controller, PARTITION, partition_name(number), fields, lambda: self.give_back(number))
 
     def _make_elsewhere(self, number: int, fields: Fields, failure: NotDone) -> None:
         """Make a partition where the first place did not come up, for example because an IPU-Machine there is down."""
         full: NoRoom | None = None
-        for index in range(self._settings.ipus // fields["size"]):
+        for index in range(self.settings.ipus // fields["size"]):
             try:
                 self._make(number, {**fields, "index": index})
             except NoRoom as error:

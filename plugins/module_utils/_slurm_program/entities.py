@@ -19,14 +19,7 @@ class NoRoom(DeviceError):
 
 
 def make(controller: Controller, kind: str, name: str, fields: Fields, clear: Callable[[], object]) -> None:
-    """Create an entity.
-
-    Args:
-        controller: the V-IPU controller.
-        kind: the kind of entity.
-        name: its name.
-        fields: its fields.
-        clear: takes away what the job has already: left over, or not come up.
+    """Create an entity. ``clear`` takes away what the job has already: left over, or not come up.
 
     Raises:
         NoRoom: nothing free is large enough.

@@ -1,11 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PrologSlurmctld and EpilogSlurmctld: the hooks on the Slurm controller."""
+"""PrologSlurmctld and EpilogSlurmctld, the hooks on the Slurm controller, and the reaper of what an epilog left."""
 
 from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Callable
 
 from .._plan.converge import DeviceError
@@ -27,40 +28,23 @@ LEAVING_LIMIT, PROCESSES_LIMIT = 30.0, 600.0
 Log = Callable[[str], None]
 
 
+@dataclass(frozen=True)
 class Hooks:
-    """Both hooks.
+    """Both hooks, and what a timer runs each minute; ``log`` takes one readable line for each event."""
 
-    Args:
-        way: how jobs get IPUs.
-        slurm: the Slurm cluster.
-        directory: where locks are.
-        log: takes one readable line for each event.
-        clock: tells the time in seconds.
-        wait: waits so many seconds.
-    """
-
-    def __init__(
-        self,
-        way: Way,
-        slurm: Slurm,
-        directory: Directory,
-        log: Log,
-        clock: Callable[[], float] = time.monotonic,
-        wait: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._way = way
-        self._slurm = slurm
-        self._directory = directory
-        self._log = log
-        self._clock = clock
-        self._wait = wait
+    way: Way
+    slurm: Slurm
+    directory: Directory
+    log: Log
+    clock: Callable[[], float] = time.monotonic
+    wait: Callable[[float], None] = time.sleep
 
     def prolog(self, number: int) -> int:
         """Give the job its IPUs. Returns the exit code; Slurm ends this process when the job is cancelled."""
-        with self._directory.job(number):
-            until = self._clock() + LEAVING_LIMIT
+        with self.directory.job(number):
+            until = self.clock() + LEAVING_LIMIT
             while True:
-                job = self._slurm.job(number)
+                job = self.slurm.job(number)
                 if job is None or job.state not in HOLDING:
                     return FAILED
                 try:
@@ -68,9 +52,9 @@ class Hooks:
                 except NoRoom as error:
                     self._say_why(job, str(error))
                     # Whoever sits before an interactive job would lose it if this failed.
-                    if job.returns_to_queue and not (self._clock() < until and self._somebody_leaves()):
+                    if job.returns_to_queue and not (self.clock() < until and self._somebody_leaves()):
                         return FAILED
-                    self._wait(LOOK_FOR_ROOM)
+                    self.wait(LOOK_FOR_ROOM)
                 except DeviceError as error:
                     # Its owner did not type the command that failed.
                     self._say_why(job, error.answer if isinstance(error, NotDone) else str(error))
@@ -80,49 +64,70 @@ class Hooks:
         """Take back what the job had, when its processes have ended. Returns the exit code.
 
         Raises:
-            DeviceError: it failed; :mod:`.reaper` tries again.
+            DeviceError: it failed; :meth:`reap` tries again.
         """
-        with self._directory.job(number):
-            job = self._slurm.job(number)
-            if job is not None and not self._way.concerns(job):
+        with self.directory.job(number):
+            job = self.slurm.job(number)
+            if job is not None and not self.way.concerns(job):
                 return DONE
             self._wait_for_processes(number)
-            if self._way.give_back(number):
-                self._log(f"job {number}: gave its IPUs back")
+            if self.way.give_back(number):
+                self.log(f"job {number}: gave its IPUs back")
             return DONE
 
+    def reap(self) -> None:
+        """Take back what jobs hold that Slurm no longer knows, since it does not run an epilog again that fails.
+
+        Raises:
+            DeviceError: something could not be taken back; the rest was.
+        """
+        # In this order: whatever is held now and whose job is gone afterwards is really left behind.
+        held = self.way.held()
+        left = sorted(held - self.slurm.job_numbers()) if held else []
+        failures = []
+        for number in left:
+            with self.directory.job(number):
+                try:
+                    self.way.give_back(number)
+                except DeviceError as error:
+                    failures.append(f"job {number}: {error}")
+                else:
+                    self.log(f"job {number}: took back what it had left behind")
+        if failures:
+            raise DeviceError("; ".join(failures))
+
     def _give(self, job: Job) -> int:
-        note = self._way.take(job)
+        note = self.way.take(job)
         if note is None:
             return DONE
         try:
-            self._slurm.write_note(job, note)
+            self.slurm.write_note(job, note)
         except DeviceError:
-            self._way.give_back(job.id)
+            self.way.give_back(job.id)
             raise
-        self._log(f"job {job.id}: has {note.get('partition') or note.get('allocation')} with {note['ipus']} IPUs")
+        self.log(f"job {job.id}: has {note.get('partition') or note.get('allocation')} with {note['ipus']} IPUs")
         return DONE
 
     def _say_why(self, job: Job, why: str) -> None:
         """Tell why the job does not start, once for each reason, and its owner too: on the job, or right away."""
         if job.note.get(WAITS) == " ".join(why.split()):
             return
-        self._log(f"job {job.id} does not start: {why}")
+        self.log(f"job {job.id} does not start: {why}")
         with suppress(DeviceError):
-            self._slurm.write_note(job, {**job.note, WAITS: why})
+            self.slurm.write_note(job, {**job.note, WAITS: why})
             if not job.is_batch:
-                self._slurm.tell(job, why)
+                self.slurm.tell(job, why)
 
     def _somebody_leaves(self) -> bool:
         """Whether something is still held for a job that has given its nodes and licences back."""
-        return not self._way.held() <= self._slurm.job_numbers(HOLDING)
+        return not self.way.held() <= self.slurm.job_numbers(HOLDING)
 
     def _wait_for_processes(self, number: int) -> None:
         """Slurm runs this while the job's processes may still be there; it lists the nodes that have not finished."""
-        until = self._clock() + PROCESSES_LIMIT
-        while self._clock() < until:
-            job = self._slurm.job(number)
+        until = self.clock() + PROCESSES_LIMIT
+        while self.clock() < until:
+            job = self.slurm.job(number)
             if job is None or job.state != COMPLETING or not job.nodes:
                 return
-            self._wait(LOOK_AT_SLURM)
-        self._log(f"job {number}: its nodes have not finished after {PROCESSES_LIMIT:g} s; takes its IPUs back even so")
+            self.wait(LOOK_AT_SLURM)
+        self.log(f"job {number}: its nodes have not finished after {PROCESSES_LIMIT:g} s; takes its IPUs back even so")

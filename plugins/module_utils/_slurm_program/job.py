@@ -48,13 +48,10 @@ class Job:
     """A job.
 
     Args:
-        id: its number.
         name: what Slurm's programs call it: the number of a task of an array may mean the whole array.
-        uid: whose it is.
         is_batch: whether Slurm keeps its script; otherwise somebody sits and waits for it.
         may_requeue: whether Slurm may put it back into the queue.
         state: in Slurm's words, for example ``RUNNING``.
-        partition: its Slurm partition.
         nodes: in Slurm's short form; of a job that is completing, those that still have to finish.
         licenses: how many of each Slurm has counted for it.
         note: what the Slurm controller has written on it.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Sequence
 
 from .._plan.converge import DeviceError
@@ -25,31 +26,25 @@ from .ways import partition_fields, partition_note
 NAME = re.compile(r"c(\d+)")
 
 
+@dataclass
 class Mapping:
-    """The way mapping.
+    """The way mapping."""
 
-    Args:
-        settings: the settings.
-        controller: the V-IPU controller.
-        slurm: the Slurm cluster.
-    """
-
-    def __init__(self, settings: Settings, controller: Controller, slurm: Slurm) -> None:
-        self._settings = settings
-        self._controller = controller
-        self._slurm = slurm
+    settings: Settings
+    controller: Controller
+    slurm: Slurm
 
     def concerns(self, job: Job) -> bool:
         """It is in a Slurm partition whose jobs are IPU jobs."""
-        return self._settings.is_of_ipus(job.partition)
+        return self.settings.is_of_ipus(job.partition)
 
     def take(self, job: Job) -> Note | None:
         """Make the allocation and what belongs to it."""
-        nodes = self._slurm.hosts(job.nodes) if self.concerns(job) else []
-        machines = [machine for node in nodes for machine in self._settings.mapping.get(node, ())]
+        nodes = self.slurm.hosts(job.nodes) if self.concerns(job) else []
+        machines = [machine for node in nodes for machine in self.settings.mapping.get(node, ())]
         if not machines:
             return None
-        if not self._controller.allocates_by_agents():
+        if not self.controller.allocates_by_agents():
             raise DeviceError("this V-IPU release cannot make an allocation of given IPU-Machines; use another way")
         try:
             return self._made(job, machines)
@@ -60,56 +55,41 @@ class Mapping:
 
     def give_back(self, number: int) -> bool:
         """Remove it all, and the partitions that the job itself has made in the allocation."""
-        state = self._controller.read((ALLOCATION, PARTITION, *[USER] * self._settings.job_users))
-        allocation, user = allocation_name(number), user_name(number)
+        state = self.controller.read((ALLOCATION, PARTITION, *[USER] * self.settings.job_users))
+        allocation, user = f"c{number}", f"j{number}"
         if not self._is_mapped(state[ALLOCATION].get(allocation, {"agents": []})):
             return False
         if state.get(USER, {}).get(user, {}).get("allocations") == [allocation]:
-            remove(self._controller, USER, user)
+            remove(self.controller, USER, user)
         for name, fields in state[PARTITION].items():
             if fields["allocation"] == allocation:
-                remove(self._controller, PARTITION, name)
-        remove(self._controller, ALLOCATION, allocation)
+                remove(self.controller, PARTITION, name)
+        remove(self.controller, ALLOCATION, allocation)
         return True
 
     def held(self) -> set[int]:
         """The jobs that have an allocation of mapped IPU-Machines."""
-        there = self._controller.read((ALLOCATION,))[ALLOCATION]
+        there = self.controller.read((ALLOCATION,))[ALLOCATION]
         mine = [name for name, fields in there.items() if self._is_mapped(fields)]
         return {int(found[1]) for name in mine for found in [NAME.fullmatch(name)] if found}
 
     def _is_mapped(self, allocation: Fields) -> bool:
         """Whether an allocation is of IPU-Machines that are mapped here; others may have the same names."""
-        mapped = {machine for machines in self._settings.mapping.values() for machine in machines}
+        mapped = {machine for machines in self.settings.mapping.values() for machine in machines}
         return not mapped.isdisjoint(allocation["agents"])
 
     def _made(self, job: Job, machines: Sequence[str]) -> Note:
-        allocation, partition, user = allocation_name(job.id), partition_name(job.id), user_name(job.id)
-        self._make(job, ALLOCATION, allocation, {"cluster": self._settings.cluster, "agents": list(machines)})
+        allocation, partition, user = f"c{job.id}", f"p{job.id}", f"j{job.id}"
+        self._make(job, ALLOCATION, allocation, {"cluster": self.settings.cluster, "agents": list(machines)})
         note = {IPUS: str(len(machines) * IPUS_PER_MACHINE), ALLOCATION_NAME: allocation}
         if job.ipus:
             fields = partition_fields(job, allocation)
             self._make(job, PARTITION, partition, fields)
             note.update({**partition_note(job, fields), PARTITION_NAME: partition})
-        if self._settings.job_users:
-            key = self._controller.create_user(user, {"allocations": [allocation]})
-            note[ACCESS] = self._slurm.for_root_alone(key)
+        if self.settings.job_users:
+            key = self.controller.create_user(user, {"allocations": [allocation]})
+            note[ACCESS] = self.slurm.for_root_alone(key)
         return note
 
     def _make(self, job: Job, kind: str, name: str, fields: Fields) -> None:
-        make(self._controller, kind, name, fields, lambda: self.give_back(job.id))
-
-
-def allocation_name(number: int) -> str:
-    """The name of a job's allocation."""
-    return f"c{number}"
-
-
-def partition_name(number: int) -> str:
-    """The name of a job's partition."""
-    return f"p{number}"
-
-
-def user_name(number: int) -> str:
-    """The name of a job's V-IPU user."""
-    return f"j{number}"
+        make(self.controller, kind, name, fields, lambda: self.give_back(job.id))

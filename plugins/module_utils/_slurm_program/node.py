@@ -12,6 +12,7 @@ import grp
 import json
 import os
 import pwd
+from dataclasses import dataclass
 from typing import Callable, Iterator, Sequence
 
 from .._host.files import File, Files
@@ -33,52 +34,43 @@ Log = Callable[[str], None]
 Connect = Callable[[str], Controller]
 
 
+@dataclass(frozen=True)
 class Node:
-    """One node.
+    """One node, by the name that Slurm has for it."""
 
-    Args:
-        settings: the settings.
-        name: what Slurm calls it.
-        slurm: the Slurm cluster.
-        connect: the V-IPU controller, as whoever a configuration file says; empty for nobody.
-        files: the files of this host.
-        log: takes one readable line for each event.
-    """
-
-    def __init__(self, settings: Settings, name: str, slurm: Slurm, connect: Connect, files: Files, log: Log) -> None:
-        self._settings = settings
-        self._name = name
-        self._slurm = slurm
-        self._connect = connect
-        self._files = files
-        self._log = log
+    settings: Settings
+    name: str
+    slurm: Slurm
+    connect: Connect
+    files: Files
+    log: Log
 
     def prolog(self, job_number: int) -> None:
         """Put in place what the job needs here. A job that cannot have it goes back; the node is not at fault."""
         self.epilog(job_number)
         job: Job | None = None
         try:
-            job = self._slurm.job(job_number)
+            job = self.slurm.job(job_number)
             lines = self._lines(job) if job else []
         except DeviceError as why:
-            self._log(f"job {job_number} does not start here: {why}")
+            self.log(f"job {job_number} does not start here: {why}")
             lines = [REFUSED]
         if lines:
-            self._write(self._environment(job_number), lines)
+            self.files.write(self._environment(job_number), File("\n".join(lines) + "\n"))
         if job and lines == [REFUSED]:
             self._put_back(job)
 
     def epilog(self, job_number: int) -> None:
         """Remove what the prolog has put there."""
-        self._files.remove(self._environment(job_number))
-        self._files.remove_directory(self._directory(job_number))
+        self.files.remove(self._environment(job_number))
+        self.files.remove_directory(self._directory(job_number))
 
     def _put_back(self, job: Job) -> None:
         try:
-            self._slurm.put_back(job)
+            self.slurm.put_back(job)
         except DeviceError as error:
             # Its tasks end at once, since the file says so.
-            self._log(f"job {job.id}: {error}")
+            self.log(f"job {job.id}: {error}")
 
     def _lines(self, job: Job) -> list[str]:
         """The lines of the file for the SPANK plugin; none for a job without IPUs."""
@@ -88,7 +80,7 @@ class Node:
                 raise DeviceError("the Slurm controller has given it no IPUs")
             return []
         directory = self._directory(job.id)
-        config = self._settings.node_vipu_config
+        config = self.settings.node_vipu_config
         partitions = self._partitions(job)
         gcds = partitions[0].gcds if partitions else 1
         lines = [f"gcds={gcds}", f"IPU_POD_IPUS={note[IPUS]}"]
@@ -102,19 +94,19 @@ class Node:
             config = f"{directory}/vipu.hcl"
             self._write_user(job, directory)
             lines.append(f"IPU_POD_VIPU_CONFIG={config}")
-        if self._settings.hand_over == FILE:
-            self._write_configurations(job, partitions, self._connect(config), directory)
+        if self.settings.hand_over == FILE:
+            self._write_configurations(job, partitions, self.connect(config), directory)
         return [*lines, *self._way_to_ipus(partitions, directory)]
 
     def _way_to_ipus(self, partitions: Sequence[DeclaredPartition], directory: str) -> Iterator[str]:
         """Return the environment or files for Poplar."""
         if not partitions:
             return
-        if self._settings.hand_over == FILE:
+        if self.settings.hand_over == FILE:
             yield f"IPUOF_CONFIG_PATH={directory}/{configuration_name(partitions[0].name, GCD)}"
             return
-        yield f"IPUOF_VIPU_API_HOST={self._settings.api_host}"
-        yield f"IPUOF_VIPU_API_PORT={self._settings.api_port}"
+        yield f"IPUOF_VIPU_API_HOST={self.settings.api_host}"
+        yield f"IPUOF_VIPU_API_PORT={self.settings.api_port}"
         yield f"IPUOF_VIPU_API_PARTITION_ID={partitions[0].name}"
         yield f"IPUOF_VIPU_API_GCD_ID={GCD}"
 
@@ -123,12 +115,12 @@ class Node:
         note = job.note
         if PARTITIONS in note:
             names = note[PARTITIONS].split(",")
-            return [found for found in self._settings.partitions if found.name in names and self._name in found.nodes]
-        declared = [found for found in self._settings.partitions if found.name == note.get(PARTITION)]
+            return [found for found in self.settings.partitions if found.name in names and self.name in found.nodes]
+        declared = [found for found in self.settings.partitions if found.name == note.get(PARTITION)]
         if declared or PARTITION not in note:
             return declared
         gcds = number(note, GCDS) or 1
-        return [DeclaredPartition(note[PARTITION], job.ipus, gcds, gcds, (self._name,))]
+        return [DeclaredPartition(note[PARTITION], job.ipus, gcds, gcds, (self.name,))]
 
     def _write_configurations(
         self, job: Job, partitions: Sequence[DeclaredPartition], controller: Controller, directory: str
@@ -139,35 +131,32 @@ class Node:
             for gcd in range(partition.gcds):
                 found = controller.ipuof_configuration(partition.name, gcd)
                 path = f"{directory}/{configuration_name(partition.name, str(gcd))}"
-                self._files.write(path, File(json.dumps(found, indent=2) + "\n", *owner, "0400"))
+                self.files.write(path, File(json.dumps(found, indent=2) + "\n", *owner, "0400"))
 
     def _write_user(self, job: Job, directory: str) -> None:
         """Return the `vipu` configuration of the job's V-IPU user, readable by the job's owner alone."""
         lines = [
-            f'api-host="{self._settings.api_host}"',
-            f'api-port="{self._settings.api_port}"',
+            f'api-host="{self.settings.api_host}"',
+            f'api-port="{self.settings.api_port}"',
             f'api-user-id="j{job.id}"',
-            f'api-access-key="{self._slurm.secret_of(job.note[ACCESS])}"',
+            f'api-access-key="{self.slurm.secret_of(job.note[ACCESS])}"',
         ]
         owner = _owner(job.uid)
-        if self._settings.node_certificates:
+        if self.settings.node_certificates:
             lines.append(f'tls-certs="{directory}"')
             for name in TLS_FILES.values():
-                source = f"{self._settings.node_certificates}/{name}"
-                certificate = self._files.read(source)
+                source = f"{self.settings.node_certificates}/{name}"
+                certificate = self.files.read(source)
                 if certificate is None:
                     raise DeviceError(f"{source} is not there; run the role slurm again")
-                self._files.write(f"{directory}/{name}", File(certificate.content, *owner, "0400"))
-        self._files.write(f"{directory}/vipu.hcl", File("\n".join(lines) + "\n", *owner, "0400"))
-
-    def _write(self, path: str, lines: Sequence[str]) -> None:
-        self._files.write(path, File("\n".join(lines) + "\n"))
+                self.files.write(f"{directory}/{name}", File(certificate.content, *owner, "0400"))
+        self.files.write(f"{directory}/vipu.hcl", File("\n".join(lines) + "\n", *owner, "0400"))
 
     def _environment(self, job_number: int) -> str:
         return f"{self._directory(job_number)}.env"
 
     def _directory(self, job_number: int) -> str:
-        return os.path.join(self._settings.run, str(job_number))
+        return os.path.join(self.settings.run, str(job_number))
 
 
 def configuration_name(partition: str, gcd: str) -> str:

@@ -11,23 +11,22 @@ import subprocess
 import sys
 import syslog
 import tempfile
-from typing import Mapping, Sequence
+from contextlib import contextmanager
+from typing import Iterator, Mapping, Sequence
 
 from .._host import programs
 from .._host.files import Files
 from .._host.programs import NOT_FOUND, TIMED_OUT
 from .._plan.converge import DeviceError, Refused
 from .._vipu.cli import Controller
-from .._vipu.connection import WAIT_TIMEOUT
+from .._vipu.connection import WAIT_TIMEOUT, run_program
 from .._vipu.dialect import ADMIN, USERS
-from .._vipu.process import run_program
 from .directory import Directory
 from .dynamic import Dynamic
 from .hold_out import hold_out
 from .hooks import DONE, FAILED, Hooks
 from .mapping import Mapping as MappingWay
 from .node import Node
-from .reaper import reap
 from .reconfigurable import Reconfigurable
 from .report import JSON, report
 from .settings import DYNAMIC, MAPPING, PATH, SEARCH_PATH, STATIC, Settings, settings_from
@@ -112,15 +111,22 @@ def _hook(word: str, number: int, environ: Mapping[str, str], settings: Settings
 
 
 def _on_slurm_controller(word: str, number: int, settings: Settings) -> int:
+    with _controller_hooks(settings) as (hooks, _controller):
+        return hooks.prolog(number) if word == PROLOG else hooks.epilog(number)
+
+
+@contextmanager
+def _controller_hooks(settings: Settings) -> Iterator[tuple[Hooks, Controller]]:
+    """The hooks on the Slurm controller; ``vipu-admin`` leaves files with access keys in a directory that goes."""
     with tempfile.TemporaryDirectory() as directory:
         slurm, claims = Slurm(run_slurm), Directory(settings.state)
-        hooks = Hooks(way_of(settings, _administrator(settings, directory), slurm, claims), slurm, claims, log)
-        return hooks.prolog(number) if word == PROLOG else hooks.epilog(number)
+        controller = _controller_of(settings, ADMIN, settings.admin_port, settings.vipu_config, directory)
+        yield Hooks(way_of(settings, controller, slurm, claims), slurm, claims, log), controller
 
 
 def _on_node(word: str, number: int, name: str, settings: Settings) -> int:
     def connect(config: str) -> Controller:
-        return _controller(settings, USERS, settings.api_port, config, "/")
+        return _controller_of(settings, USERS, settings.api_port, config, "/")
 
     node = Node(settings, name, Slurm(run_slurm), connect, Files(), log)
     if word == NODE_PROLOG:
@@ -131,13 +137,11 @@ def _on_node(word: str, number: int, name: str, settings: Settings) -> int:
 
 
 def _reap(settings: Settings) -> int:
-    with tempfile.TemporaryDirectory() as directory:
-        slurm, claims = Slurm(run_slurm), Directory(settings.state)
-        controller = _administrator(settings, directory)
+    with _controller_hooks(settings) as (hooks, controller):
         try:
-            reap(way_of(settings, controller, slurm, claims), slurm, claims, log)
+            hooks.reap()
         finally:
-            changed = hold_out(settings, controller, slurm)
+            changed = hold_out(settings, controller, hooks.slurm)
             if changed:
                 log(changed)
     return DONE
@@ -155,16 +159,11 @@ def _reader(settings: Settings) -> Controller | None:
         (USERS, settings.api_port, settings.node_vipu_config),
     ):
         if shutil.which(program) and (not config or os.access(config, os.R_OK)):
-            return _controller(settings, program, port, config, "/")
+            return _controller_of(settings, program, port, config, "/")
     return None
 
 
-def _administrator(settings: Settings, directory: str) -> Controller:
-    """The V-IPU controller for administrators; its program leaves files with access keys in that directory."""
-    return _controller(settings, ADMIN, settings.admin_port, settings.vipu_config, directory)
-
-
-def _controller(settings: Settings, program: str, port: int, config: str, directory: str) -> Controller:
+def _controller_of(settings: Settings, program: str, port: int, config: str, directory: str) -> Controller:
     def run(argv: list[str]) -> tuple[int, str, str]:
         return run_program(argv, WAIT_TIMEOUT, directory, {})
 

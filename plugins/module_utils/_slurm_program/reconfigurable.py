@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .._plan.converge import DeviceError
 from .._vipu.cli import Controller
 from .._vipu.entities import ACTIVE, PARTITION
@@ -13,17 +15,12 @@ from .note import PARTITION as PARTITION_NAME
 from .settings import Settings
 
 
+@dataclass
 class Reconfigurable:
-    """The way reconfigurable.
+    """The way reconfigurable."""
 
-    Args:
-        settings: the settings.
-        controller: the V-IPU controller.
-    """
-
-    def __init__(self, settings: Settings, controller: Controller) -> None:
-        self._partition = settings.partitions[0].name
-        self._controller = controller
+    settings: Settings
+    controller: Controller
 
     def concerns(self, job: Job) -> bool:
         """Slurm counted IPUs for it."""
@@ -33,12 +30,11 @@ class Reconfigurable:
         """See that the partition is there."""
         if not self.concerns(job):
             return None
-        there = self._controller.read((PARTITION,))[PARTITION].get(self._partition, {"status": "not there"})
+        name = self.settings.partitions[0].name
+        there = self.controller.read((PARTITION,))[PARTITION].get(name, {"status": "not there"})
         if there["status"] != ACTIVE:
-            raise DeviceError(
-                f"partition {self._partition} is {there['status']}; run vpods.yml, or wait until it is up"
-            )
-        return {IPUS: str(job.ipus), PARTITION_NAME: self._partition}
+            raise DeviceError(f"partition {name} is {there['status']}; run vpods.yml, or wait until it is up")
+        return {IPUS: str(job.ipus), PARTITION_NAME: name}
 
     def give_back(self, _number: int, /) -> bool:
         """Nothing was made for the job."""

@@ -40,18 +40,12 @@ Places = Dict[str, List[Ipu]]
 
 @dataclass(frozen=True)
 class JobReport:
-    """A job that has IPUs or waits for some.
+    """A job that has IPUs or waits for some; state, name and nodes as Slurm's programs write them.
 
     Args:
-        job: its number.
-        name: what Slurm's programs call it, which is something else for a task of an array.
-        user: whose it is.
-        state: in Slurm's words.
-        partitions: its partitions.
         allocation: its own allocation, if it has one.
         ipus: how many IPUs it has or asks for; None where nothing says it.
         gcds: over how many GCDs; None where it has no partition.
-        nodes: its nodes, in Slurm's short form.
         ipu_machines: its IPU-Machines, as far as they are known.
         waits: why it waits; empty if it does not.
     """
@@ -74,15 +68,12 @@ class Report:
     """Everything.
 
     Args:
-        vpod: the vPOD.
-        way: how its jobs get IPUs.
         ipus: how many IPUs jobs can have in all.
         free_ipus: how many no job has now, and jobs can have.
         largest_free_block: how many of them lie together, so that one partition can have them; None if unknown.
         held_out_ipus: how many no job can have now.
         held_out: why, as far as that is known.
         unmapped_ipus: how many belong to no node.
-        jobs: the jobs.
         unknown: what could not be asked, as a sentence; empty if all could.
     """
 
@@ -99,13 +90,7 @@ class Report:
 
 
 def report(settings: Settings, words: Sequence[str], slurm: Slurm, controller: Controller | None) -> str:
-    """Return the output of ``ipuinfo``.
-
-    Args:
-        settings: the settings.
-        words: its arguments, none or :data:`JSON`.
-        slurm: the Slurm cluster.
-        controller: the V-IPU controller, for users or for administrators; None where it may not be asked.
+    """Return the output of ``ipuinfo``; ``controller`` is None where it may not be asked.
 
     Raises:
         DeviceError: Slurm does not answer.

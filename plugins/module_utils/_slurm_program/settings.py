@@ -26,13 +26,8 @@ Names = Tuple[str, ...]
 class DeclaredPartition:
     """A partition of the vPOD that jobs use as it is.
 
-    Args:
-        name: its name in V-IPU.
-        ipus: how many IPUs it has.
-        gcds: how many GCDs.
-        replicas: how many replicas over all GCDs.
-        nodes: the Slurm nodes that may use it: one, or one for each GCD.
-        options: further fields of the partition in V-IPU.
+    ``replicas`` counts those over all GCDs, ``nodes`` the Slurm nodes that may use it, one or one for each GCD, and
+    ``options`` are further fields of the partition in V-IPU.
     """
 
     name: str
@@ -49,9 +44,7 @@ class Settings:
 
     Args:
         way: how jobs get IPUs, one of :data:`WAYS`.
-        vpod: the vPOD whose IPUs these are.
-        ipus: how many it has.
-        cluster: its V-IPU cluster.
+        vpod: the vPOD whose IPUs these are, with its number of IPUs and its V-IPU cluster.
         allocation: its V-IPU allocation; empty where jobs make allocations.
         api_host: address of the V-IPU controller.
         api_port: its port for users.
@@ -64,9 +57,7 @@ class Settings:
         slurm_partitions: the Slurm partitions whose jobs are IPU jobs; all of them where there is none.
         gres_types: what users may say after ``--gres=vipu:``.
         default_ipus: how many IPUs a job counts as that does not say.
-        mapping: the IPU-Machines of each node.
         job_users: whether each job gets a V-IPU user of its own.
-        partitions: the vPOD's partitions.
         chained: scripts of the site that run before ours, by :mod:`.program`'s words for the four hooks.
         state: directory on the Slurm controller.
         run: directory on the nodes.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import dataclass
 from typing import Callable, Collection, List, Tuple
 
 from .._plan.converge import DeviceError
@@ -33,21 +34,13 @@ PATIENCE = 60.0
 _LOOK_AGAIN = 1.0
 
 
+@dataclass(frozen=True)
 class Slurm:
-    """The Slurm cluster that this host belongs to.
+    """The Slurm cluster that this host belongs to."""
 
-    Args:
-        run: runs one of its programs.
-        clock: tells the time in seconds.
-        wait: waits so many seconds.
-    """
-
-    def __init__(
-        self, run: Run, clock: Callable[[], float] = time.monotonic, wait: Callable[[float], None] = time.sleep
-    ) -> None:
-        self._run = run
-        self._clock = clock
-        self._wait = wait
+    run: Run
+    clock: Callable[[], float] = time.monotonic
+    wait: Callable[[float], None] = time.sleep
 
     def job(self, number: int) -> Job | None:
         """The job with that number; None where Slurm has forgotten it.
@@ -138,7 +131,7 @@ class Slurm:
     def secret_of(self, sealed: str) -> str:
         """The secret in what :meth:`for_root_alone` has made."""
         argv = ["unmunge", "--metadata=/dev/null"]
-        code, output, errors = self._run(argv, sealed)
+        code, output, errors = self.run(argv, sealed)
         if code not in _GENUINE:
             raise _failed(argv, "", errors, code)
         return output
@@ -150,12 +143,12 @@ class Slurm:
         return output
 
     def _answer(self, argv: list[str], text: str = "") -> tuple[int, str, str]:
-        until = self._clock() + PATIENCE
+        until = self.clock() + PATIENCE
         while True:
-            code, output, errors = self._run(argv, text)
-            if code == 0 or _NO_CONTACT not in errors or self._clock() >= until:
+            code, output, errors = self.run(argv, text)
+            if code == 0 or _NO_CONTACT not in errors or self.clock() >= until:
                 return code, output, errors
-            self._wait(_LOOK_AGAIN)
+            self.wait(_LOOK_AGAIN)
 
 
 def _failed(argv: list[str], output: str, errors: str, code: int) -> DeviceError:

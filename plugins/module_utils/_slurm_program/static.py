@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Collection, Mapping, Sequence
 
 from .._plan.converge import DeviceError
@@ -24,22 +25,14 @@ from .slurm import Slurm
 Counts = Mapping[str, Mapping[str, int]]
 
 
+@dataclass
 class Static:
-    """The way static.
+    """The way static; the claims are in ``directory``."""
 
-    Args:
-        settings: the settings.
-        controller: the V-IPU controller.
-        slurm: the Slurm cluster.
-        directory: where the claims are.
-    """
-
-    def __init__(self, settings: Settings, controller: Controller, slurm: Slurm, directory: Directory) -> None:
-        self._allocation = settings.allocation
-        self._partitions = settings.partitions
-        self._controller = controller
-        self._slurm = slurm
-        self._directory = directory
+    settings: Settings
+    controller: Controller
+    slurm: Slurm
+    directory: Directory
 
     def concerns(self, job: Job) -> bool:
         """It has a claim."""
@@ -47,12 +40,12 @@ class Static:
 
     def take(self, job: Job) -> Note | None:
         """Claim the partitions, and put right what others have changed in them."""
-        counts = self._slurm.gres(job)
+        counts = self.slurm.gres(job)
         if not any(counts.values()):
             return None
-        with self._directory.claims() as claims:
+        with self.directory.claims() as claims:
             _release(claims, job.id)
-            chosen = choose(self._partitions, claims, counts)
+            chosen = choose(self.settings.partitions, claims, counts)
             claims.update({partition.name: job.id for partition in chosen})
         try:
             there = self._there([partition.name for partition in chosen])
@@ -60,39 +53,39 @@ class Static:
                 if not self._is_as_declared(partition, there):
                     self._make_anew(partition, there)
         except DeviceError:
-            with self._directory.claims() as claims:
+            with self.directory.claims() as claims:
                 _release(claims, job.id)
             raise
         return _note(chosen)
 
     def give_back(self, number: int) -> bool:
         """Reset the job's partitions, make those anew that it has changed, and release them."""
-        with self._directory.claims() as claims:
-            mine = [partition for partition in self._partitions if claims.get(partition.name) == number]
+        with self.directory.claims() as claims:
+            mine = [partition for partition in self.settings.partitions if claims.get(partition.name) == number]
         if mine:
             there = self._there([partition.name for partition in mine])
             for partition in mine:
                 if self._is_as_declared(partition, there):
-                    self._controller.reset_partition(partition.name)
+                    self.controller.reset_partition(partition.name)
                 else:
                     self._make_anew(partition, there)
-        with self._directory.claims() as claims:
+        with self.directory.claims() as claims:
             _release(claims, number)
         return bool(mine)
 
     def held(self) -> set[int]:
         """The jobs that have a claim."""
-        with self._directory.claims() as claims:
+        with self.directory.claims() as claims:
             return set(claims.values())
 
     def _there(self, names: Sequence[str]) -> dict[str, Fields]:
-        return read_settled(self._controller, (PARTITION,), names, WAIT_TIMEOUT)[PARTITION]
+        return read_settled(self.controller, (PARTITION,), names, WAIT_TIMEOUT)[PARTITION]
 
     def _fields(self, partition: DeclaredPartition) -> Fields:
         # As the controller says it; one replica for each GCD is what it makes without being asked.
         return {
             "size": partition.ipus,
-            "allocation": self._allocation,
+            "allocation": self.settings.allocation,
             "gcds": partition.gcds,
             "replicas": partition.replicas,
             **partition.options,
@@ -109,17 +102,17 @@ class Static:
         if partition.replicas == partition.gcds:
             del fields["replicas"]
         make(
-            self._controller,
+            self.controller,
             PARTITION,
             partition.name,
             fields,
-            lambda: self._remove(partition, self._controller.read((PARTITION,))[PARTITION]),
+            lambda: self._remove(partition, self.controller.read((PARTITION,))[PARTITION]),
         )
 
     def _remove(self, partition: DeclaredPartition, there: Mapping[str, Fields]) -> None:
         """Remove it if it is there; others may have the same name in their allocations."""
-        if there.get(partition.name, {}).get("allocation") == self._allocation:
-            remove(self._controller, PARTITION, partition.name)
+        if there.get(partition.name, {}).get("allocation") == self.settings.allocation:
+            remove(self.controller, PARTITION, partition.name)
 
 
 def choose(partitions: Sequence[DeclaredPartition], taken: Collection[str], counts: Counts) -> list[DeclaredPartition]:

@@ -9,7 +9,7 @@ a switch learns from frames and from LLDP port or system identifiers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from .._plan.steps import Fields
@@ -45,10 +45,6 @@ class Finding:
     declared: str | None
     seen: list[str]
     verdict: str
-
-    def public(self) -> dict[str, Any]:
-        """The finding as tor_info returns it."""
-        return {"port": self.port, "declared": self.declared, "seen": self.seen, "verdict": self.verdict}
 
 
 def declare_cables(cables: Sequence[Mapping[str, Any]]) -> list[Cable]:
@@ -88,10 +84,7 @@ def check(
 ) -> list[Finding]:
     """Compare the cables with what a switch sees, in the order of its ports.
 
-    Args:
-        cables: what is declared.
-        seen: what the switch sees.
-        channel_members: port channel to its ports; what is learned at a channel counts for each of them.
+    What is learned at a port channel counts for each of its members.
     """
     devices = {cable.device.lower(): cable.device for cable in cables}
     macs = {cable.mac: cable for cable in cables if cable.mac}
@@ -102,11 +95,7 @@ def check(
 
 
 def channel_members(ports: Mapping[str, Fields]) -> dict[str, list[str]]:
-    """Port channel to its ports.
-
-    Args:
-        ports: name to fields, as in a running-config.
-    """
+    """Port channel to its ports."""
     members: dict[str, list[str]] = {}
     for name, fields in ports.items():
         if fields["channel_group"]:
@@ -115,15 +104,9 @@ def channel_members(ports: Mapping[str, Fields]) -> dict[str, list[str]]:
 
 
 def cabling(cables: Sequence[Cable], seen: Observed, ports: Mapping[str, Fields]) -> dict[str, Any]:
-    """The findings as tor_info returns them: as data, and as lines for a person.
-
-    Args:
-        cables: what is declared.
-        seen: what the switch sees.
-        ports: name to fields, as in its running-config.
-    """
+    """The findings as tor_info returns them: as data, and as lines for a person."""
     findings = check(cables, seen, channel_members(ports))
-    return {"cabling": [finding.public() for finding in findings], "table": table(findings)}
+    return {"cabling": [asdict(finding) for finding in findings], "table": table(findings)}
 
 
 def _recognised(

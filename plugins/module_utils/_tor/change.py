@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Callable, Sequence
 
 from .._plan.converge import DeviceError, StepFailed
@@ -26,46 +26,33 @@ IMMEDIATE = Checks(settle_within=0)
 NOT_SAVED = "the change is in force, but not saved, and lost at the next reload"
 
 
+@dataclass
 class Change:
     """Brings a switch to the declared state, or plans how.
 
     Args:
-        declared: what the owner declares.
-        send: the way to the switch.
         session: the name for the configuration session, not in use on the switch.
         confirm_within: seconds after which the switch undoes what was not confirmed.
-        checks: what has to hold before that.
         confirms: whether the change is also confirmed. If not, ``pending`` says what is left to do.
         host: the control node, as in the names of our sessions.
         reachable: whether the switch takes a new connection.
-        clock: the time.
 
     Raises:
         Refused: the timer is too short to look at the switch, or longer than anybody should wait for it.
     """
 
-    def __init__(
-        self,
-        declared: Declared,
-        send: Send,
-        session: str,
-        confirm_within: int,
-        checks: Checks = IMMEDIATE,
-        confirms: bool = True,
-        host: str = "",
-        reachable: Callable[[], bool] = lambda: True,
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> None:
-        refuse_useless_timer(confirm_within, checks)
-        self._declared = declared
-        self._send = send
-        self._session = session
-        self._confirm_within = confirm_within
-        self._checks = checks
-        self._confirms = confirms
-        self._host = host
-        self._reachable = reachable
-        self._clock = clock
+    declared: Declared
+    send: Send
+    session: str
+    confirm_within: int
+    checks: Checks = IMMEDIATE
+    confirms: bool = True
+    host: str = ""
+    reachable: Callable[[], bool] = lambda: True
+    clock: Clock = SYSTEM_CLOCK
+
+    def __post_init__(self) -> None:
+        refuse_useless_timer(self.confirm_within, self.checks)
         self._readings: list[RunningConfig] = []
         self._is_read = False
         self._names: dict[str, list[str]] = {}
@@ -76,12 +63,12 @@ class Change:
     def read(self) -> State:
         """Return the state of everything declared or in the scope; before a change also read its surroundings."""
         if not self._is_read:
-            self._readings.append(parse(read_running_config(self._send)))
+            self._readings.append(parse(read_running_config(self.send)))
         self._is_read = False
         if len(self._readings) == 1:
-            self._names = covered(self._declared, self._readings[0])
+            self._names = covered(self.declared, self._readings[0])
             if self.commands:
-                self._around = look_around(self._send, self._checks, self._host, self._clock.now, self._reachable)
+                self._around = look_around(self.send, self.checks, self.host, self.clock.now, self.reachable)
         return state_of(self._names, self._readings[-1])
 
     def plan(self, _actual: State) -> list[Step]:
@@ -90,7 +77,7 @@ class Change:
         Raises:
             Refused: the declaration does not fit the switch, or somebody else is changing it.
         """
-        steps = plan(self._declared, self._readings[-1])
+        steps = plan(self.declared, self._readings[-1])
         if steps:
             refuse_busy(self._around.busy)
         return steps
@@ -101,17 +88,17 @@ class Change:
         Raises:
             StepFailed: all steps of a session, or none, were carried out; the message says which and why.
         """
-        canary = [step for step in steps if is_for_canary(self._declared, self._readings[0], step)]
+        canary = [step for step in steps if is_for_canary(self.declared, self._readings[0], step)]
         rest = [step for step in steps if step not in canary]
         if canary and rest:
-            self._carry_out(canary, f"{self._session}_canary", done=0)
-        self._carry_out(rest or canary, self._session, done=len(canary) if rest else 0, waits=not self._confirms)
+            self._carry_out(canary, f"{self.session}_canary", done=0)
+        self._carry_out(rest or canary, self.session, done=len(canary) if rest else 0, waits=not self.confirms)
 
     @property
     def commands(self) -> list[str]:
         """The configuration lines from what was read first to what is declared."""
         before = self._readings[0]
-        return commands_for(plan(self._declared, before), before.queue_word)
+        return commands_for(plan(self.declared, before), before.queue_word)
 
     def _carry_out(self, steps: Sequence[Step], session: str, done: int, waits: bool = False) -> None:
         """Commit some steps; and unless somebody ``waits`` to do that, confirm and save them."""
@@ -119,21 +106,21 @@ class Change:
         pending = self._expected_of(steps, session)
         lines = commands_for(steps, self._readings[-1].queue_word)
         try:
-            diff = commit_with_timer(self._send, session, self._around.left_over, lines, self._confirm_within)
+            diff = commit_with_timer(self.send, session, self._around.left_over, lines, self.confirm_within)
         except DeviceError as error:
-            undone = undo(self._send, session, self._confirm_within)
+            undone = undo(self.send, session, self.confirm_within)
             raise StepFailed(f"the change was not confirmed: {error}; {undone}", done) from error
         self.session_diffs.append(without_secrets(diff))
         if waits:
             self.pending = pending
             return
         try:
-            seen = confirm_if_right(self._send, self._reachable, self._clock, pending)
+            seen = confirm_if_right(self.send, self.reachable, self.clock, pending)
         except DeviceError as error:
             raise StepFailed(str(error), done) from error
-        self._around = replace(self._around, seen=seen, time=self._clock.now(), left_over=[])
+        self._around = replace(self._around, seen=seen, time=self.clock.now(), left_over=[])
         try:
-            self._readings.append(parse(save(self._send)))
+            self._readings.append(parse(save(self.send)))
         except DeviceError as error:
             raise StepFailed(f"{NOT_SAVED}: {error}", done + len(steps)) from error
         self._is_read = True
@@ -146,13 +133,13 @@ class Change:
         expected = expectation(around.seen, now, after.ports, after.vlans, around.time)
         return Pending(
             session=session,
-            confirm_within=self._confirm_within,
+            confirm_within=self.confirm_within,
             planned=predict(state_of(self._names, now), steps),
             names=self._names,
             removed_vlans=removed,
             foreign=digests(now.foreign_lines(self._names, removed)),
             reachable=around.reachable,
             commands=around.commands,
-            settle_within=self._checks.settle_within,
-            expectation=expected.plain(),
+            settle_within=self.checks.settle_within,
+            expectation=asdict(expected),
         )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Iterator, Mapping
 
 from .._plan.converge import Refused
@@ -49,15 +50,9 @@ def refuse_useless_timer(confirm_within: int, checks: Checks) -> None:
 
 def missing(expected: Expectation, now: Observed) -> str | None:
     """Return what is missing and may still appear."""
-    members = _vlans_by_port(now)
-    for found in (
-        _wrong_members(expected, members),
-        _lost_neighbours(expected, now),
-        _lost_macs(expected, now, members),
-    ):
-        for sentence in found:
-            return sentence
-    return None
+    members = now.vlans_by_port()
+    lost = chain(_lost_neighbours(expected, now), _lost_macs(expected, now, members))
+    return next(chain(_wrong_members(expected, members), lost), None)
 
 
 def broken(expected: Expectation, now: Observed, time: float) -> str | None:
@@ -74,14 +69,6 @@ def broken(expected: Expectation, now: Observed, time: float) -> str | None:
         if rate > PAUSES_PER_SECOND:
             return f"{name} gets {rate:.0f} PFC frames a second, a pause storm"
     return None
-
-
-def _vlans_by_port(now: Observed) -> dict[str, set[str]]:
-    vlans: dict[str, set[str]] = {}
-    for vlan_id, names in (now.vlan_members or {}).items():
-        for name in names:
-            vlans.setdefault(name, set()).add(vlan_id)
-    return vlans
 
 
 def _wrong_members(expected: Expectation, members: Mapping[str, set[str]]) -> Iterator[str]:

@@ -9,17 +9,7 @@ from typing import Callable, Mapping, Sequence
 from .._plan.steps import CREATE, REMOVE, UPDATE, Step
 from .declared import Declared
 from .fit import channel_of
-from .running_config import (
-    DSCPS,
-    PFC_WATCHDOG,
-    PORTS,
-    PROFILES,
-    QUEUES,
-    TRAFFIC_CLASSES,
-    VLANS,
-    VNIS,
-    VXLAN_INTERFACE,
-)
+from .running_config import DSCPS, PFC_WATCHDOG, PORTS, PROFILES, QUEUES, TRAFFIC_CLASSES, VLANS, VNIS, VXLAN_INTERFACE
 from .setting import lines_between
 from .settings import PORT, PORT_DEFAULTS, PROFILE, PROFILE_DEFAULTS, QUEUE, WATCHDOG
 from .spelling import default_vlan_name
@@ -28,12 +18,7 @@ DEFAULT_QUEUE_WORD = "uc-tx-queue"
 
 
 def commands_for(steps: Sequence[Step], queue_word: str = DEFAULT_QUEUE_WORD) -> list[str]:
-    """The EOS configuration lines for some steps, in their order.
-
-    Args:
-        steps: of a plan.
-        queue_word: how the switch calls the transmit queues, ``uc-tx-queue`` or ``tx-queue``.
-    """
+    """The EOS configuration lines for some steps; a switch calls transmit queues ``uc-tx-queue`` or ``tx-queue``."""
     lines = [line for step in steps for line in _WRITERS[step.kind](step)]
     return [line.replace(DEFAULT_QUEUE_WORD, queue_word) for line in [*_departures(steps), *lines]]
 

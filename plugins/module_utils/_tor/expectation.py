@@ -17,7 +17,7 @@ were seen before the change are required after it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
 from .._plan.steps import Fields
@@ -55,22 +55,13 @@ class Expectation:
     pauses: dict[str, int]
     time: float
 
-    def plain(self) -> dict[str, Any]:
-        """This as plain data; ``Expectation(**plain)`` is equal."""
-        return asdict(self)
-
 
 def expectation(
     seen: Observed, running: RunningConfig, ports: Ports, vlans: Mapping[str, Fields], time: float
 ) -> Expectation:
-    """Return what the checks have to find after a change.
+    """Return what the checks have to find after a change, from what was seen before it at ``time``, in seconds.
 
-    Args:
-        seen: what was seen before it.
-        running: what was configured before it.
-        ports: all ports as planned.
-        vlans: all VLANs as planned.
-        time: when it was seen, in seconds.
+    ``running`` was configured before it; ``ports`` and ``vlans`` are all of them as planned.
     """
     errors, pauses = seen.errors or {}, seen.pause_frames or {}
     changed = [name for name, fields in ports.items() if fields != running.ports.get(name)]
@@ -118,11 +109,7 @@ def _members(
     seen: Observed, running: RunningConfig, ports: Ports, vlans: Mapping[str, Fields]
 ) -> Iterator[tuple[str, list[str]]]:
     """The ports that forwarded before, each with the VLANs that it has to forward in."""
-    before: dict[str, set[str]] = {}
-    for vlan_id, names in (seen.vlan_members or {}).items():
-        for name in names:
-            before.setdefault(name, set()).add(vlan_id)
-    for name, were in before.items():
+    for name, were in seen.vlans_by_port().items():
         if name not in ports or _channel(ports, name) or not _has_link(name, running.ports, ports, [name]):
             continue
         fields, kept = ports[name], were & vlans.keys()

@@ -53,12 +53,17 @@ class Observed:
     pause_frames: Counters | None = None
     ecn_marks: Counters | None = None
 
+    def vlans_by_port(self) -> dict[str, set[str]]:
+        """Port to the VLANs, as text, that it is in now."""
+        vlans: dict[str, set[str]] = {}
+        for vlan_id, names in (self.vlan_members or {}).items():
+            for name in names:
+                vlans.setdefault(name, set()).add(vlan_id)
+        return vlans
+
 
 def observed(answers: Mapping[str, str]) -> Observed:
     """Understand the JSON answers to some of this file's commands.
-
-    Args:
-        answers: command to its answer.
 
     Raises:
         DeviceError: an answer is not what EOS documents; the message names the command.

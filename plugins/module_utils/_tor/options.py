@@ -92,11 +92,7 @@ ARGUMENT_SPEC: Spec = {
     "vlans": {"type": "list", "elements": "dict", "default": [], "options": _VLAN},
     "ports": {"type": "list", "elements": "dict", "default": [], "options": _PORT},
     "qos": {"type": "dict", "options": _QOS},
-    "state": {
-        "type": "str",
-        "choices": [*CHANGES, GATHERED, RENDERED, CONFIRMED],
-        "default": MERGED,
-    },
+    "state": {"type": "str", "choices": [*CHANGES, GATHERED, RENDERED, CONFIRMED], "default": MERGED},
     "scope": {"type": "dict", "options": _SCOPE},
     "canary": {"type": "list", "elements": "str", "default": []},
     "confirm": {"type": "bool", "default": True},

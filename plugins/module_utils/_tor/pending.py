@@ -25,7 +25,6 @@ class Pending:
     """One committed session whose timer runs.
 
     Attributes:
-        session: its name.
         confirm_within: seconds from the commit until the switch undoes it.
         planned: the state of everything that is declared, as it has to be now.
         names: everything that is declared or in the scope, by kind.

@@ -36,14 +36,7 @@ from .running_config import (
     RunningConfig,
     thing,
 )
-from .settings import (
-    FROM_CHANNEL,
-    ONLY_IF_DECLARED,
-    PORT_DEFAULTS,
-    PROFILE_DEFAULTS,
-    QUEUE_DEFAULTS,
-    WATCHDOG_DEFAULTS,
-)
+from .settings import FROM_CHANNEL, ONLY_IF_DECLARED, PORT_DEFAULTS, PROFILE_DEFAULTS, QUEUE_DEFAULTS, WATCHDOG_DEFAULTS
 from .spelling import ACCESS, CHANNEL, EVERY_VLAN, TRUNK, default_vlan_name, vlan_ids, vlan_ranges
 
 # Later kinds refer to earlier ones. Lines of the whole switch come before the blocks that could take them for theirs.

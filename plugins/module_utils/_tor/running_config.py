@@ -6,20 +6,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Collection, Iterator, Mapping, Sequence
+from typing import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .._plan.converge import DeviceError
 from .._plan.steps import Fields, State, Step, predict
-from .blocks import Block, blocks
 from .setting import Setting, fields_of, is_ours
-from .settings import (
-    PORT,
-    PROFILE,
-    QUEUE,
-    QUEUE_DEFAULTS,
-    WATCHDOG,
-    default_traffic_class,
-)
+from .settings import PORT, PROFILE, QUEUE, QUEUE_DEFAULTS, WATCHDOG, default_traffic_class
 from .spelling import default_vlan_name, port_name, vlan_ids
 
 VLANS, VNIS, PORTS = "vlan", "vni", "port"
@@ -37,8 +29,30 @@ _DSCP_MAP = r"qos map dscp ([\d -]+) to traffic-class (\d)"
 _QUEUE_MAP = r"qos map traffic-class ([\d -]+) to tx-queue (\d)"
 _QUEUE = r"(?:uc-)?tx-queue (\d)"
 
+_INDENT = "   "
+# After these lines EOS shows free text, not indented, up to a line EOF.
+_FREE_TEXT = re.compile(r"\s*(?:banner \S+|action bash|code(?: .+)?)")
+
 Names = Mapping[str, Collection[str]]
 """Some things, kind by kind."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A line that is not indented, and the lines below it as they stand there."""
+
+    header: str
+    lines: tuple[str, ...]
+
+    @property
+    def inner(self) -> list[Block]:
+        """The lines below as blocks of their own. What is indented oddly belongs to the line before it."""
+        return blocks(line[len(_INDENT) :] if line.startswith(_INDENT) else f" {line}" for line in self.lines)
+
+    @property
+    def own_lines(self) -> list[str]:
+        """The lines of this block that are not inside one of its inner blocks."""
+        return [block.header for block in self.inner]
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,25 @@ def thing(state: State, kind: str, name: str) -> Fields | None:
     fields = state.get(kind, {}).get(name)
     always_there = {QUEUES: QUEUE_DEFAULTS, VNIS: VNI_DEFAULTS}
     return dict(always_there[kind]) if fields is None and kind in always_there else fields
+
+
+def blocks(lines: Iterable[str]) -> list[Block]:
+    """The blocks of some lines, in order, without comments and separators."""
+    found: list[tuple[str, list[str]]] = []
+    free_text = False
+    for line in lines:
+        if free_text:
+            found[-1][1].append(line)
+            free_text = line.strip() != "EOF"
+            continue
+        if not line.strip() or re.match(r"\s*!(?!!)", line):
+            continue
+        free_text = _FREE_TEXT.fullmatch(line.rstrip()) is not None
+        if line.startswith(" ") and found:
+            found[-1][1].append(line.rstrip())
+        else:
+            found.append((line.rstrip(), []))
+    return [Block(header, tuple(below)) for header, below in found]
 
 
 def _vlans_of(block: Block) -> list[int]:

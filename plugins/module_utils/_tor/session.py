@@ -35,10 +35,7 @@ def read_running_config(send: Send) -> str:
 def ask(send: Send, needed: Sequence[str], wished: Sequence[str]) -> dict[str, str]:
     """The JSON answers to commands, in one request if this switch knows all of them.
 
-    Args:
-        send: the way to the switch.
-        needed: commands that every switch knows.
-        wished: commands that some models or releases refuse; then their answers are left out.
+    Some models or releases refuse the ``wished`` commands; then their answers are left out.
     """
     commands = [*needed, *wished]
     with suppress(CommandRefused):
@@ -51,11 +48,7 @@ def ask(send: Send, needed: Sequence[str], wished: Sequence[str]) -> dict[str, s
 
 
 def pending_sessions(answer: str) -> dict[str, str]:
-    """The sessions that are open, or whose commit waits for confirmation, each with its state.
-
-    Args:
-        answer: the JSON answer to ``SESSIONS``.
-    """
+    """The sessions that are open, or wait for confirmation, with their states, from the JSON answer to ``SESSIONS``."""
     try:
         answered = json.loads(answer)
         states = {name: str(session["state"]) for name, session in answered["sessions"].items()}
@@ -70,9 +63,7 @@ def pending_sessions(answer: str) -> dict[str, str]:
 def seconds_left(sessions: str, version: str) -> int | None:
     """Seconds until the switch undoes a commit that waits for its confirmation; None if none does.
 
-    Args:
-        sessions: the JSON answer to ``SESSIONS``.
-        version: the JSON answer to ``VERSION``, which has the uptime that the timer counts in.
+    From the JSON answers to ``SESSIONS`` and ``VERSION``, which has the uptime that the timer counts in.
     """
     try:
         answered = json.loads(sessions)
@@ -88,17 +79,10 @@ def seconds_left(sessions: str, version: str) -> int | None:
 def commit_with_timer(
     send: Send, name: str, left_over: Sequence[str], lines: Sequence[str], confirm_within: int
 ) -> str:
-    """Carry out configuration lines in one session, and commit it so that it undoes itself.
+    """Carry out configuration lines in one session, and commit it so that it undoes itself; returns the switch's diff.
 
-    Args:
-        send: the way to the switch.
-        name: of the session, not in use on the switch.
-        left_over: sessions that are aborted first.
-        lines: of configuration.
-        confirm_within: seconds after which the switch undoes the commit.
-
-    Returns:
-        The switch's own diff.
+    The session's name is not in use on the switch. Sessions that are left over are aborted first. The switch undoes the
+    commit after ``confirm_within`` seconds.
     """
     before = [f"configure session {each} abort" for each in left_over] + [f"configure session {name}", *lines]
     after = [f"commit timer {_hours_minutes_seconds(confirm_within)}"]

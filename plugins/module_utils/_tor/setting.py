@@ -18,10 +18,8 @@ Spelling = Tuple[str, Callable[[Fields, Tuple[str, ...]], Fields]]
 class Setting:
     """One setting: how EOS spells it in the running-config, and the lines that make it so.
 
-    Args:
-        defaults: its fields, with what holds where the running-config has no line for it.
-        spellings: in any release of EOS.
-        lines: the configuration lines from the fields before to the fields after.
+    ``defaults`` are its fields, with what holds where the running-config has no line for it. ``lines`` gives the
+    configuration lines from the fields before to the fields after.
     """
 
     defaults: Fields
@@ -38,18 +36,12 @@ class Setting:
 
 
 def setting(
-    name: str,
-    default: Any,
-    spellings: Mapping[str, Callable[[str], Any]],
-    lines: Callable[[Any], str | list[str]],
+    name: str, default: Any, spellings: Mapping[str, Callable[[str], Any]], lines: Callable[[Any], str | list[str]]
 ) -> Setting:
-    """A setting of one field whose line does not depend on what was there.
+    """A setting of one field whose line, or lines, do not depend on what was there.
 
-    Args:
-        name: the field.
-        default: what holds where the running-config has no line for it.
-        spellings: pattern of a whole line to the value that its group (or an empty text) means.
-        lines: the line, or lines, for a value.
+    ``default`` holds where the running-config has no line for it. The spellings are patterns of a whole line, with the
+    value that the group (or an empty text) means.
     """
 
     def written(_before: Fields, after: Fields) -> list[str]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Callable
 
 from .._plan.steps import Fields
 from .setting import Setting, always, defaults_of, setting
@@ -41,37 +41,31 @@ def _lldp_lines(_before: Fields, after: Fields) -> list[str]:
     return [f"{'' if after['lldp'] else 'no '}lldp {direction}" for direction in ("transmit", "receive")]
 
 
+def _optional(name: str, nothing: Any, line: str, value: str, spelled: Callable[[Any], str] = str) -> Setting:
+    """A setting that a port, queue or switch may be without; ``value`` is the pattern of what follows the line."""
+    return setting(
+        name,
+        nothing,
+        {f"{line} {value}": type(nothing), f"no {line}": always(nothing)},
+        lambda given: f"{line} {spelled(given)}" if given else f"no {line}",
+    )
+
+
+def _number(name: str, default: int, line: str) -> Setting:
+    return setting(name, default, {rf"{line} (\d+)": int, f"no {line}": always(default)}, f"{line} {{}}".format)
+
+
 PORT = (
-    setting(
-        "description",
-        "",
-        {r"description (.+)": str, r"no description": always("")},
-        lambda text: f"description {text}" if text else "no description",
-    ),
-    setting(
-        "mtu",
-        SWITCHED_MTU,
-        {r"mtu (\d+)": int, r"no mtu": always(SWITCHED_MTU)},
-        "mtu {}".format,
-    ),
+    _optional("description", "", "description", "(.+)"),
+    _number("mtu", SWITCHED_MTU, "mtu"),
     setting(
         "enabled",
         True,
         {r"shutdown": always(False), r"no shutdown": always(True)},
         lambda enabled: "no shutdown" if enabled else "shutdown",
     ),
-    setting(
-        "vlan",
-        1,
-        {r"switchport access vlan (\d+)": int, r"no switchport access vlan": always(1)},
-        "switchport access vlan {}".format,
-    ),
-    setting(
-        "native_vlan",
-        1,
-        {r"switchport trunk native vlan (\d+)": int, r"no switchport trunk native vlan": always(1)},
-        "switchport trunk native vlan {}".format,
-    ),
+    _number("vlan", 1, "switchport access vlan"),
+    _number("native_vlan", 1, "switchport trunk native vlan"),
     setting(
         "allowed_vlans",
         EVERY_VLAN,
@@ -110,18 +104,8 @@ PORT = (
         lambda edge: "spanning-tree portfast edge" if edge else "no spanning-tree portfast",
     ),
     Setting({"lldp": True}, ((r"(no )?lldp (transmit|receive)", _lldp),), _lldp_lines),
-    setting(
-        "qos_profile",
-        "",
-        {r"service-profile (\S+)": str, r"no service-profile": always("")},
-        lambda name: f"service-profile {name}" if name else "no service-profile",
-    ),
-    setting(
-        "qos_trust",
-        "cos",
-        {r"qos trust (cos|dscp)": str, r"no qos trust": always("none")},
-        "qos trust {}".format,
-    ),
+    _optional("qos_profile", "", "service-profile", r"(\S+)"),
+    setting("qos_trust", "cos", {r"qos trust (cos|dscp)": str, r"no qos trust": always("none")}, "qos trust {}".format),
 )
 
 PORT_DEFAULTS = defaults_of(PORT)
@@ -219,18 +203,8 @@ QUEUE = (
         {r"priority strict": always("strict"), r"no priority": always("none")},
         lambda priority: "priority strict" if priority == "strict" else "no priority",
     ),
-    setting(
-        "bandwidth_percent",
-        0,
-        {r"bandwidth percent (\d+)": int, r"no bandwidth percent": always(0)},
-        lambda percent: f"bandwidth percent {percent}" if percent else "no bandwidth percent",
-    ),
-    setting(
-        "bandwidth_guaranteed_kbps",
-        0,
-        {r"bandwidth guaranteed (\d+)(?: kbps)?": int, r"no bandwidth guaranteed": always(0)},
-        lambda kbps: f"bandwidth guaranteed {kbps}" if kbps else "no bandwidth guaranteed",
-    ),
+    _optional("bandwidth_percent", 0, "bandwidth percent", r"(\d+)"),
+    _optional("bandwidth_guaranteed_kbps", 0, "bandwidth guaranteed", r"(\d+)(?: kbps)?"),
     setting(
         "ecn",
         {},
@@ -244,25 +218,17 @@ _PAUSE_WATCHDOG = "priority-flow-control pause watchdog"
 
 
 def _seconds(name: str, word: str) -> Setting:
-    line = f"{_PAUSE_WATCHDOG} default {word}"
-    return setting(
-        name,
-        0.0,
-        {rf"{line} (\d+(?:\.\d+)?)": float, f"no {line}": always(0.0)},
-        lambda seconds: f"{line} {seconds:.3f}".rstrip("0").rstrip(".") if seconds else f"no {line}",
-    )
+    def spelled(seconds: float) -> str:
+        return f"{seconds:.3f}".rstrip("0").rstrip(".")
+
+    return _optional(name, 0.0, f"{_PAUSE_WATCHDOG} default {word}", r"(\d+(?:\.\d+)?)", spelled)
 
 
 WATCHDOG = (
     _seconds("timeout", "timeout"),
     _seconds("recovery_time", "recovery-time"),
     _seconds("polling_interval", "polling-interval"),
-    setting(
-        "action",
-        "",
-        {rf"{_PAUSE_WATCHDOG} action (\S+)": str, f"no {_PAUSE_WATCHDOG} action": always("")},
-        lambda action: f"{_PAUSE_WATCHDOG} action {action}" if action else f"no {_PAUSE_WATCHDOG} action",
-    ),
+    _optional("action", "", f"{_PAUSE_WATCHDOG} action", r"(\S+)"),
 )
 WATCHDOG_DEFAULTS = defaults_of(WATCHDOG)
 

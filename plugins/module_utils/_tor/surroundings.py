@@ -21,8 +21,7 @@ class Surroundings:
     Attributes:
         sessions: that are open or wait for their confirmation, each with its state.
         left_over: those of them that a run of ours opened, and can neither use nor close any more.
-        seen: what is seen at the ports.
-        time: of that, in seconds.
+        seen: what is seen at the ports, at ``time`` in seconds.
         commands: what this switch answers, of what was asked.
         reachable: whether the switch takes new connections.
     """
@@ -47,15 +46,7 @@ UNSEEN = Surroundings({}, [], Observed(), 0.0, [], reachable=False)
 def look_around(
     send: Send, checks: Checks, host: str, now: Callable[[], float], reachable: Callable[[], bool]
 ) -> Surroundings:
-    """Look at a switch, in one request if it knows all commands.
-
-    Args:
-        send: the way to the switch.
-        checks: what is to be compared later.
-        host: this one, as in the names of our sessions.
-        now: the time in seconds.
-        reachable: whether the switch takes new connections.
-    """
+    """Look at a switch, in one request if it knows all commands; ``host`` is as in the names of our sessions."""
     answers = ask(send, [SESSIONS], checks.commands)
     sessions = pending_sessions(answers.pop(SESSIONS))
     left_over = left_over_of(sessions, host, now())

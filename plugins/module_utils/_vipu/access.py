@@ -19,10 +19,7 @@ from .dialect import ENVIRONMENT, METADATA
 class Credentials:
     """A user of a controller. All empty where the controller asks for nothing.
 
-    Args:
-        user_id: the user's id.
-        access_key: shown once, when the user was created.
-        tls_certs: directory with the client's TLS certificates (:data:`.dialect.TLS_FILES`).
+    ``tls_certs`` is a directory with the client's TLS certificates (:data:`.dialect.TLS_FILES`).
     """
 
     user_id: str = ""
@@ -45,6 +42,7 @@ class Credentials:
         return {"user_id": self.user_id, "access_key": self.access_key} if self.user_id else {}
 
 
+@dataclass
 class AccessKeys:
     """The keys of this run.
 
@@ -53,10 +51,9 @@ class AccessKeys:
         keep: whether they stay in :attr:`kept`, for a caller who returns them.
     """
 
-    def __init__(self, directory: str = "", keep: bool = False) -> None:
-        self._directory = directory
-        self._keep = keep
-        self.kept: dict[str, str] = {}
+    directory: str = ""
+    keep: bool = False
+    kept: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def receive(self, name: str, create: Callable[[], str]) -> None:
         """Create a user and put the key that ``create`` gives where it belongs; the place is opened before.
@@ -66,13 +63,13 @@ class AccessKeys:
         """
         with self._file(name) as put:
             key = self._created(name, create)
-            if self._keep:
+            if self.keep:
                 self.kept[name] = key
             put(key)
 
     def lost(self, names: Iterable[str]) -> list[str]:
         """One sentence for each of these users, who were there before this run, whose file is not there."""
-        if not self._directory:
+        if not self.directory:
             return []
         return [
             f"user {name} is on the controller, but {self._path(name)} is not there, and the controller never shows "
@@ -82,7 +79,7 @@ class AccessKeys:
         ]
 
     def _path(self, name: str) -> str:
-        return os.path.join(self._directory, f"{name}.key")
+        return os.path.join(self.directory, f"{name}.key")
 
     def _created(self, name: str, create: Callable[[], str]) -> str:
         try:
@@ -94,12 +91,12 @@ class AccessKeys:
 
     @contextmanager
     def _file(self, name: str) -> Iterator[Callable[[str], None]]:
-        if not self._directory:
+        if not self.directory:
             yield lambda _key: None
             return
         path = self._path(name)
         with os_errors_as(f"{path}: the access key of user {name} cannot be kept"):
-            os.makedirs(self._directory, 0o700, exist_ok=True)
+            os.makedirs(self.directory, 0o700, exist_ok=True)
             remove_unfinished(path)
             new = NewFile(path, 0o600)
 

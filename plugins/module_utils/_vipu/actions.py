@@ -23,12 +23,7 @@ ACTIONS = {
 
 @dataclass(frozen=True)
 class Use:
-    """Use of partitions, as far as it is known.
-
-    Args:
-        partitions: names of those in use; None for unknown, which counts as in use.
-        despite: act even so.
-    """
+    """The partitions in use by name, None for unknown, which counts as in use; ``despite`` acts even so."""
 
     partitions: Collection[str] | None = None
     despite: bool = False

@@ -27,12 +27,7 @@ ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
 
 
 class NotDone(DeviceError):
-    """A controller did not do what it was asked.
-
-    Args:
-        message: which controller, what it was asked, and what it said.
-        answer: what it said alone.
-    """
+    """A controller did not do what it was asked; ``answer`` is what it said, alone."""
 
     def __init__(self, message: str, answer: str) -> None:
         super().__init__(message)
@@ -46,9 +41,7 @@ class Controller:
     Args:
         run: runs a command and returns exit code, output and errors. It also brings the credentials, if any are
             needed (:data:`.dialect.ENVIRONMENT`).
-        program: name or path of ``vipu-admin`` or ``vipu``.
-        host: host name or address of the controller.
-        port: its admin port, or its user port for ``vipu``.
+        program: name or path of ``vipu-admin``, which takes the admin port, or ``vipu``, which takes the user port.
         options: further global options, for example ``["--tls-certs", "/etc/vipu/certs"]``.
         end_point: what the program is, :data:`.dialect.ADMIN` or :data:`.dialect.USERS`.
     """

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Union
+import subprocess
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
 
+from .._host import programs
+from .._host.programs import NOT_FOUND, TIMED_OUT
 from .access import Credentials
 from .cli import Controller
 from .dialect import ADMIN, USERS
-from .process import run_program
 
 if TYPE_CHECKING:
     from .user_service import UserService
@@ -91,3 +93,20 @@ def reader_of(module: Any) -> Client:
     credentials = credentials_of(params)
     channel = connect(params["api_host"], params["api_port"], credentials)
     return UserService(channel, f"{params['api_host']}:{params['api_port']}", credentials)
+
+
+def run_program(
+    argv: Sequence[str], limit: float, directory: str, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Run a program for ``limit`` seconds at most and return its exit code, output and errors.
+
+    In the working ``directory``, ``vipu-admin create user`` leaves a file with the access key. The ``environment`` is
+    on top of this process's own.
+    """
+    variables = {**os.environ, "LC_ALL": "C.UTF-8", **environment}
+    try:
+        return programs.run_program(argv, limit, directory, variables)
+    except subprocess.TimeoutExpired:
+        return TIMED_OUT, "", f"no end after {limit:g} s; look at the controller's log, or raise wait_timeout"
+    except OSError as error:
+        return NOT_FOUND, "", f"{argv[0]}: {error.strerror}; install the V-IPU programs or set the option program"

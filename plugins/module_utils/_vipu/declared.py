@@ -49,11 +49,8 @@ class Purge:
 class Policy:
     """The changes that a run may make.
 
-    Args:
-        rules: how strictly sizes are taken.
-        purge: what is removed although nobody declared it.
-        allow_recreate: remove and create again what differs, with everything that depends on it.
-        keeps_keys: whether the access keys of new users go somewhere.
+    ``allow_recreate`` removes and creates again what differs, with everything that depends on it. ``keeps_keys`` says
+    that the access keys of new users go somewhere.
     """
 
     rules: Rules = field(default_factory=Rules)

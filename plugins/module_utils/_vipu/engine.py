@@ -9,6 +9,7 @@ say exactly what was done.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from typing import Any, Sequence
 
 from .._plan.converge import DeviceError, Outcome, Refused, converge, one_by_one
@@ -24,78 +25,67 @@ from .planner import plan, trouble
 from .settle import read_settled
 
 
+@dataclass
 class Engine:
     """Makes one controller hold what is declared.
 
-    Args:
-        controller: the client.
-        declared: kind to entities.
-        policy: what may be done.
-        keys: where access keys of new users go.
-        wait_timeout: how long declared partitions may be on their way, in seconds.
-        may_be_missing: take a controller that does not answer for an empty one.
-        predicted: what earlier steps would have led to, by kind; it is not read.
+    ``wait_timeout`` is how long declared partitions may be on their way, in seconds. With ``may_be_missing``, a
+    controller that does not answer counts as empty. ``predicted`` is what earlier steps would have led to, by kind,
+    which is not read.
     """
 
-    def __init__(
-        self,
-        controller: Any,
-        declared: Declared,
-        policy: Policy,
-        keys: AccessKeys,
-        wait_timeout: float,
-        may_be_missing: bool = False,
-        predicted: State | None = None,
-    ) -> None:
-        self._controller = controller
-        self._declared = declared
-        self._policy = policy
-        self._keys = keys
-        self._wait_timeout = wait_timeout
-        self._may_be_missing = may_be_missing
-        self._predicted = predicted or {}
+    controller: Any
+    declared: Declared
+    policy: Policy
+    keys: AccessKeys
+    wait_timeout: float
+    may_be_missing: bool = False
+    predicted: State | None = None
+
+    def __post_init__(self) -> None:
         self._made_by_size: set[str] = set()
 
     def read(self) -> State:
         """The state, with declared partitions no longer on their way."""
-        kinds = relevant_kinds(self._declared, self._policy)
-        return {**self._read(kinds), **{kind: self._predicted[kind] for kind in kinds if kind in self._predicted}}
+        kinds = relevant_kinds(self.declared, self.policy)
+        predicted = self.predicted or {}
+        return {**self._read(kinds), **{kind: predicted[kind] for kind in kinds if kind in predicted}}
 
     def _read(self, kinds: Sequence[str]) -> State:
         try:
-            return read_settled(self._controller, kinds, list(wanted(self._declared)[PARTITION]), self._wait_timeout)
+            return read_settled(self.controller, kinds, list(wanted(self.declared)[PARTITION]), self.wait_timeout)
         except DeviceError:
-            if self._may_be_missing:
+            if self.may_be_missing:
                 return {kind: {} for kind in kinds}
             raise
 
     def plan(self, actual: State) -> list[Step]:
         """The ordered steps."""
-        return plan(self._expected(), actual, self._policy)
+        return plan(self._expected(), actual, self.policy)
 
     def _expected(self) -> Declared:
         """The declared entities, without the agents of allocations that could only be made by size."""
         if not self._made_by_size:
-            return self._declared
+            return self.declared
         allocations = [
             {key: value for key, value in each.items() if key != "agents" or each["name"] not in self._made_by_size}
-            for each in self._declared[ALLOCATION]
+            for each in self.declared[ALLOCATION]
         ]
-        return {**self._declared, ALLOCATION: allocations}
+        return {**self.declared, ALLOCATION: allocations}
 
     def carry_out(self, step: Step) -> None:
         """Do one step."""
         if (step.action, step.kind) == (CREATE, USER):
-            self._keys.receive(step.name, lambda: str(self._controller.create_user(step.name, step.after)))
+            self.keys.receive(step.name, lambda: str(self.controller.create_user(step.name, step.after)))
             return
-        self._controller.carry_out(step)
+        self.controller.carry_out(step)
         names_agents = (step.action, step.kind) == (CREATE, ALLOCATION) and (step.after or {}).get("agents")
-        if names_agents and not self._controller.allocates_by_agents():
+        if names_agents and not self.controller.allocates_by_agents():
             self._made_by_size.add(step.name)
 
     def verify(self, state: State) -> str:
         """The problems of declared partitions that exist; empty if there are none."""
-        return trouble(self._declared, state)
+        return trouble(self.declared, state)
 
     def converge(self, check_mode: bool) -> Outcome:
         """The whole course, or in check mode what it would be."""
@@ -122,9 +112,9 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
         found: dict[str, Any] = {"unmanaged": unmanaged(declared, outcome.after or outcome.before, kinds)}
         return dict(found, access_keys=keys.kept) if keys.kept else found
 
-    lock = contextlib.nullcontext() if module.check_mode else _lock(module)
+    lock = only_writer(lock_file(params["api_port"]), module._name, params["lock_timeout"])
     try:
-        with lock:
+        with contextlib.nullcontext() if module.check_mode else lock:
             run(module, engine.read, engine.plan, one_by_one(engine.carry_out), engine.verify, extra)
     except Refused as error:
         module.fail_json(msg=str(error), changed=False)
@@ -134,8 +124,3 @@ def _kept_users(declared: Declared, outcome: Outcome) -> list[str]:
     """The declared users that were there before and still are, so that nobody gets to see their keys now."""
     created = {step.name for step in outcome.steps if (step.action, step.kind) == (CREATE, USER)}
     return [name for name in wanted(declared)[USER] if name in outcome.before.get(USER, {}) and name not in created]
-
-
-def _lock(module: Any) -> Any:
-    params = module.params
-    return only_writer(lock_file(params["api_port"]), module._name, params["lock_timeout"])

@@ -21,5 +21,4 @@ def plural(kind: str) -> str:
 
 def empty_state() -> State:
     """The state of a controller that holds nothing yet."""
-    state: State = {kind: {} for kind in KINDS}
-    return state
+    return {kind: {} for kind in KINDS}

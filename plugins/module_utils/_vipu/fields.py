@@ -31,12 +31,7 @@ C2_COMPATIBLE = "c2-compatible"
 
 # The words of options and flags, and the names that the JSON and the published API have for them.
 ENUMS = {
-    "routing": {
-        "dnc": "IRT_DNC",
-        "swnc": "IRT_SWNC",
-        "btnc": "IRT_BTNC",
-        "ringswnc": "IRT_RINGSWNC",
-    },
+    "routing": {"dnc": "IRT_DNC", "swnc": "IRT_SWNC", "btnc": "IRT_BTNC", "ringswnc": "IRT_RINGSWNC"},
     # "default": none in particular.
     "gw_routing": {"default": "GRT_UNDEFINED", "ring": "GRT_RING", "swring": "GRT_SWRING"},
     "sync_type": {
@@ -45,12 +40,7 @@ ENUMS = {
         "pod-native-default": "ST_POD_NATIVE_DEFAULT",
         "pod-native-replicated-pipeline": "ST_POD_NATIVE_REPLICATED_PIPELINE",
     },
-    "status": {
-        "PENDING": "PS_PENDING",
-        "ACTIVE": "PS_ACTIVE",
-        "REMOVED": "PS_REMOVED",
-        "ERROR": "PS_ERROR",
-    },
+    "status": {"PENDING": "PS_PENDING", "ACTIVE": "PS_ACTIVE", "REMOVED": "PS_REMOVED", "ERROR": "PS_ERROR"},
     "operation": {
         "IDLE": "POS_IDLE",
         "CREATING": "POS_CREATING",
@@ -140,12 +130,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
             shown="spec.host",
         ),
         Field(
-            "port",
-            NUMBER,
-            "TCP port of the agent.",
-            default=8080,
-            flag=Flag("--port", DOCUMENTED),
-            shown="spec.port",
+            "port", NUMBER, "TCP port of the agent.", default=8080, flag=Flag("--port", DOCUMENTED), shown="spec.port"
         ),
         Field("status", shown="status.state", missing="unknown"),
         Field("version", shown="status.virm_version", missing="unknown"),

@@ -38,9 +38,7 @@ class Partition:
     """One GCD of a partition, as Poplar reaches it.
 
     Args:
-        name: the partition's id.
-        api_host: name or address of the V-IPU controller's user end-point.
-        api_port: its TCP port.
+        api_host: name or address of the V-IPU controller's user end-point; ``api_port`` is its TCP port.
         gcd: number of the graph compile domain that this server runs.
         config: the rendered IPUoF configuration; only needed for files.
         stem: what its files are called after: the partition, and the GCD where several are declared.
@@ -66,11 +64,7 @@ class Ownership:
 def partitions_from(
     options: Sequence[Mapping[str, Any]], configurations: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> list[Partition]:
-    """The declared partitions.
-
-    Args:
-        options: one for each GCD.
-        configurations: partition name to the IPUoF configuration of each of its GCDs, as far as they are known.
+    """The declared partitions, one for each GCD; ``configurations`` has those of each name's GCDs that are known.
 
     Raises:
         Refused: a name, host or port is malformed, or two of them would share a file.
@@ -91,10 +85,6 @@ def partitions_from(
 def wanted_files(options: Mapping[str, Any], predict: bool = False) -> Wanted:
     """Lines by path, as the options of ipuof_config say.
 
-    Args:
-        options: ``partitions``, ``configurations``, ``mode`` and ``login_partition``.
-        predict: as for :func:`configuration_files`.
-
     Raises:
         Refused: they contradict each other, or something is malformed.
     """
@@ -105,11 +95,7 @@ def wanted_files(options: Mapping[str, Any], predict: bool = False) -> Wanted:
 
 
 def environment_files(partitions: Sequence[Partition], login: str | None) -> Wanted:
-    """Lines by path: one environment file per partition, and the login shells' environment for one of them.
-
-    Args:
-        partitions: what is declared; with none there are no files.
-        login: the login shells' partition; the first one if None.
+    """Lines by path: an environment file per partition, and that of login shells for one of them, by default the first.
 
     Raises:
         Refused: ``login`` is not among them.
@@ -131,9 +117,7 @@ def environment_files(partitions: Sequence[Partition], login: str | None) -> Wan
 def configuration_files(partitions: Sequence[Partition], predict: bool = False) -> Wanted:
     """Lines by path: one IPUoF configuration per partition and GCD, and the manifest that says whose they are.
 
-    Args:
-        partitions: what is declared.
-        predict: a partition may have no configuration yet, because the same run creates it. Its lines are None.
+    With ``predict`` a partition may have no configuration yet, because the same run creates it. Its lines are None.
 
     Raises:
         Refused: a partition has no configuration.
@@ -184,7 +168,8 @@ def plan(wanted_files: Mapping[str, Sequence[str] | None], ownership: Ownership,
             raise Refused(f"{path} exists and was not written by this collection; move it away")
     gone = [Step(REMOVE, FILE, path, "is not declared", before=ours[path]) for path in ours if path not in wanted_files]
     steps = [_put(path, lines, ownership, ours.get(path)) for path, lines in wanted_files.items()]
-    return sorted(gone, key=_manifest_last) + sorted((step for step in steps if step), key=_manifest_first)
+    gone.sort(key=lambda step: step.name == MANIFEST)
+    return gone + sorted((step for step in steps if step), key=lambda step: step.name != MANIFEST)
 
 
 def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: Fields | None) -> Step | None:
@@ -201,14 +186,6 @@ def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: F
     elif "content" in changes:
         reasons.insert(0, "content is not as wanted")
     return Step(UPDATE, FILE, path, ", ".join(reasons), before=before, after=wanted)
-
-
-def _manifest_first(step: Step) -> bool:
-    return step.name != MANIFEST
-
-
-def _manifest_last(step: Step) -> bool:
-    return step.name == MANIFEST
 
 
 def _partition(option: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]], several: bool) -> Partition:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 
 from .._host.files import File, Files, NotPlain
 from .._plan.converge import DeviceError
@@ -12,11 +13,11 @@ from .._plan.steps import Fields, State, Step
 from .ipuof import CONFIGURATIONS, ENVIRONMENTS, FILE, FOREIGN, HEADER, MANIFEST, PROFILE, manifest_names
 
 
+@dataclass(frozen=True)
 class IpuofFiles:
     """Reads and changes them; the state is that of :mod:`.ipuof`."""
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    files: Files
 
     def read(self) -> State:
         """All files that Poplar, a login shell or a service would read.
@@ -36,19 +37,19 @@ class IpuofFiles:
 
     def carry_out(self, step: Step) -> None:
         """Write or remove one file."""
-        self._files.put(step.name, None if step.after is None else _file(step.after))
+        self.files.put(step.name, None if step.after is None else _file(step.after))
 
     def _paths(self) -> list[str]:
         """The places that are read, as far as something is there."""
-        environments = [name for name in self._files.names(ENVIRONMENTS) if name.endswith(".env")]
+        environments = [name for name in self.files.names(ENVIRONMENTS) if name.endswith(".env")]
         configurations = [
             name
-            for name in self._files.names(CONFIGURATIONS)
+            for name in self.files.names(CONFIGURATIONS)
             if name.endswith(".conf") or name == posixpath.basename(MANIFEST)
         ]
         profile, directory = posixpath.basename(PROFILE), posixpath.dirname(PROFILE)
         return [
-            *(f"{directory}/{name}" for name in self._files.names(directory) if name == profile),
+            *(f"{directory}/{name}" for name in self.files.names(directory) if name == profile),
             *(f"{ENVIRONMENTS}/{name}" for name in environments),
             *(f"{CONFIGURATIONS}/{name}" for name in configurations),
         ]
@@ -56,13 +57,13 @@ class IpuofFiles:
     def _plain(self, path: str) -> File | None:
         """The file; None for a link or the like, which is never ours."""
         try:
-            return self._files.read(path)
+            return self.files.read(path)
         except NotPlain:
             return None
 
     def _listed(self) -> list[str]:
         """The configuration files that the manifest calls ours, and the manifest itself."""
-        manifest = self._files.read(MANIFEST)
+        manifest = self.files.read(MANIFEST)
         if manifest is None:
             return []
         try:

@@ -24,12 +24,7 @@ def lock_file(port: int, directory: str = LOCK_DIRECTORY) -> str:
 
 @contextlib.contextmanager
 def only_writer(path: str, what: str, timeout: float = 0) -> Iterator[None]:
-    """Hold the lock while the body runs.
-
-    Args:
-        path: the lock file.
-        what: what the holder does, for the message that others get.
-        timeout: how long to wait for another holder, in seconds.
+    """Hold the lock while the body runs; wait up to ``timeout`` seconds for it. ``what`` tells others what this is for.
 
     Raises:
         Refused: another run holds it; the message says who, where, since when and what for.

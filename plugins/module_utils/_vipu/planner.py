@@ -22,10 +22,7 @@ Reasons = Dict[Tuple[str, str], str]
 def plan(declared: Declared, actual: State, policy: Policy = Policy()) -> list[Step]:  # noqa: B008  (immutable)
     """The steps that make ``actual`` what is declared: removals from children to parents, then creations.
 
-    Args:
-        declared: kind to entities, each with ``name``, ``state`` (``present`` or ``absent``) and its fields.
-        actual: the state of the controller. What is neither declared nor in the purge's scope is left alone.
-        policy: what may be done.
+    What is neither declared nor in the purge's scope is left alone.
 
     Raises:
         Refused: a rule is broken, or more would have to go than the policy allows. Says all that is wrong.

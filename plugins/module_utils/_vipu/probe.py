@@ -31,15 +31,10 @@ def lists_of(program: str) -> list[str]:
 
 
 def findings(program: str, helps: Mapping[tuple[str, str], str | None]) -> list[dict[str, Any]]:
-    """One row for each command and each of its flags.
+    """One row for each command and each of its flags, from the help texts by verb and entity; None where there is none.
 
-    Args:
-        program: ``vipu-admin`` or ``vipu``.
-        helps: verb and entity to the help text that was printed, None where the program refused to print one.
-
-    Returns:
-        Rows with ``command``, ``flag`` (empty for the command itself), ``known`` (documented, seen, assumed, unknown),
-        ``since`` (the oldest release known to have it) and ``installed`` (yes, no; not said where there is no help).
+    A row has ``command``, ``flag`` (empty for the command itself), ``known`` (documented, seen, assumed, unknown),
+    ``since`` (the oldest release known to have it) and ``installed`` (yes, no; not said where there is no help).
     """
     rows = []
     for command in commands_of(program):

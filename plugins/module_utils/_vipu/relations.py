@@ -19,12 +19,7 @@ Created = Mapping[str, Mapping[str, Fields]]
 
 
 def relation_findings(after: State, created: Created) -> Iterator[str]:
-    """One sentence for everything that would not fit together.
-
-    Args:
-        after: the whole state that the plan would lead to.
-        created: what the plan creates, by kind and name.
-    """
+    """One sentence for everything in ``created`` that would not fit together in the state ``after`` the plan."""
     dangling = list(_dangling(after, created))
     yield from dangling
     # What refers to nothing has no relations to judge.

@@ -52,11 +52,7 @@ def blocked(
 ) -> Iterator[str]:
     """One sentence for everything that cannot go, because what depends on it is to stay or would not come back.
 
-    Args:
-        goes: what goes, with reasons.
-        again: what of it only goes because a parent is created again.
-        declared: what is there at the end.
-        dependents: of the actual state.
+    ``goes`` is what goes, with reasons; ``again`` what of it only goes because a parent is created again.
     """
     for (kind, name), reason in again.items():
         if name not in declared[kind] and goes[kind, name] == reason:

@@ -24,9 +24,8 @@ AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
 class Rules:
     """The strictness of the rules for sizes.
 
-    Args:
-        strict_sizes: follow the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
-        any_replica_size: let replicas have any number of IPUs instead of 1, 2 or 4.
+    ``strict_sizes`` follows the guide's lists to the letter, which leave out 32 IPUs for partitions and GCDs.
+    ``any_replica_size`` lets replicas have any number of IPUs instead of 1, 2 or 4.
     """
 
     strict_sizes: bool = False
@@ -49,10 +48,7 @@ def doubles(names: Sequence[str]) -> list[str]:
 def sync_findings(reconfigurable: bool, sync_type: str | None) -> Iterator[tuple[str, str]]:
     """Field and sentence for a sync type that no V-IPU controller would accept."""
     if reconfigurable and sync_type not in (None, C2_COMPATIBLE):
-        yield (
-            "sync_type",
-            f"a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out",
-        )
+        yield ("sync_type", f"a reconfigurable partition has sync type {C2_COMPATIBLE}, not {sync_type}; leave it out")
 
 
 def _agent(fields: Mapping[str, Any], _rules: Rules) -> Iterator[str]:

@@ -22,17 +22,9 @@ def read_settled(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
 ) -> State:
-    """The state once none of these partitions is PENDING, or when the time is up.
+    """The state once none of these partitions is PENDING, or when the time is up, after ``limit`` seconds.
 
     A partition in ERROR also has its ``errors``.
-
-    Args:
-        controller: the client.
-        kinds: what to read, each with one request; then partitions alone as often as it takes.
-        partitions: the names that matter.
-        limit: how long to wait, in seconds.
-        clock: the time in seconds.
-        wait: waits so many seconds.
     """
     until = clock() + limit
     state: State = controller.read(kinds)

@@ -30,11 +30,7 @@ READ: dict[str, Callable[[Any], Any]] = {
 def create_arguments(kind: str, name: str, fields: Fields, by_agents: bool = False) -> list[str]:
     """The words after ``vipu-admin`` that create an entity; a field of None is the controller's choice.
 
-    Args:
-        kind: the kind of entity.
-        name: its name.
-        fields: its fields.
-        by_agents: make an allocation of exactly its ``agents``; otherwise the controller picks them by ``size``.
+    An allocation is made ``by_agents``, of exactly those, or else of agents that the controller picks by ``size``.
     """
     words = ["create", kind, name]
     for field in FIELDS[kind]:

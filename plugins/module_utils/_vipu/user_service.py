@@ -69,7 +69,6 @@ class UserService:
     Args:
         channel: from :func:`connect`. Closing it is the caller's business.
         where: host and port, for messages.
-        credentials: who asks.
         wait_timeout: how long a partition may take to come up or to go, in seconds.
     """
 
@@ -94,7 +93,7 @@ class UserService:
             self._wait_active(step.name)
         else:
             self._call("RemovePartition", {"partition_id": step.name})
-            self._wait_gone(step.name)
+            self._wait(lambda: step.name not in self._partitions(PARTITION), f"partition {step.name} is still there")
 
     def reset_partition(self, name: str) -> None:
         """Reset a partition and wait until it is ACTIVE again. Whatever runs on it ends."""
@@ -140,9 +139,6 @@ class UserService:
             raise DeviceError(
                 f"{self._where}: partition {name} ended in ERROR: {'; '.join(status['errors']) or 'no reason given'}"
             )
-
-    def _wait_gone(self, name: str) -> None:
-        self._wait(lambda: name not in self._partitions(PARTITION), f"partition {name} is still there")
 
     def _wait(self, is_over: Callable[[], bool], meanwhile: str) -> None:
         deadline = time.monotonic() + self._wait_timeout

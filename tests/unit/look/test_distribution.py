@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from ansible.module_utils.facts.system.distribution import Distribution
 
-from ansible_collections.ipu.pod.plugins.module_utils._look.distribution import distribution_from
+from ansible_collections.ipu.pod.plugins.module_utils._look.things import distribution_from
 
 
 @pytest.mark.parametrize(

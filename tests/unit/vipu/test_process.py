@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.programs import NOT_FOUND, TIMED_OUT
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.process import run_program
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import run_program
 
 SAYS_WHERE = "import os, sys; print(os.getcwd(), os.environ['VIPU']); sys.exit(3)"
 
