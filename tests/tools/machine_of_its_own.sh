@@ -11,6 +11,10 @@ if [[ $EUID -ne 0 ]] || ! command -v podman >/dev/null; then
     exec python "$@"
 fi
 if [[ ${1:-} != --inside ]]; then
+    # The kernel has one ARP table for all network namespaces, by default too small for several pods side by side.
+    for limit in gc_thresh2 gc_thresh3; do
+        echo 16384 >"/proc/sys/net/ipv4/neigh/default/$limit"
+    done
     exec unshare --net --mount --pid --fork --kill-child --mount-proc "$0" --inside "$@"
 fi
 shift

@@ -70,9 +70,10 @@ def _address_findings(
         claims.setdefault(address, {}).setdefault(owner, words)
     for address, owners in claims.items():
         if len(owners) > 1:
-            first, *others = owners.values()
+            (device, first), *more = owners.items()
+            others = [words for _device, words in more]
             finding = f"{address} is claimed by {first} and by {', '.join(others)}"
-            yield Finding(next(iter(owners)), finding, "Give each its own address.")
+            yield Finding(device, finding, "Give each its own address.")
 
 
 def _of_servers(rack: Rack) -> Iterator[Claim]:

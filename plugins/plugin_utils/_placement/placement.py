@@ -226,7 +226,7 @@ def _problems(
     elif wish.vpod.ipu_machines:
         pins = space.here(wish.vpod.ipu_machines)
         if not space.is_block(pins):
-            example = spans(next(block for block in space.blocks(wish.size) if pins[0] in block))
+            example, *_others = (spans(block) for block in space.blocks(wish.size) if pins[0] in block)
             problem = f"{spans(pins)} are no aligned block of clusters.{space.name}; pin one, for example {example}"
             yield Problem(f"{path}.ipu_machines", problem)
         for name, holder in _in_the_way_of_pins(space, wish).items():
