@@ -85,7 +85,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import (
     host_variables,
     pod_groups,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
 
 class InventoryModule(BaseInventoryPlugin):

@@ -19,8 +19,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import members
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import IDLE
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS, STAGES, group_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 from tests.support.in_memory.kernel import Nic
 from tests.support.in_memory.pod import CONTROLLER, Killed, Life, PodInMemory, declared, keys, pod
 

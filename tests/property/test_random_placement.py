@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import stranded
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
 PODS = 3
 IN_A_POD, IPUS = 16, 4

@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.controllers import adopted
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._vpods.interruptions import refusals
 from tests.property import test_random_placement as places
 from tests.property import test_vipu_adoption as adoption

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.documentation import json_schema, rows
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.keys import DOCUMENT, TOR_PORT
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import FIRST_VERSION, Key
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import FIRST_VERSION, Key
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 INVENTORY = DOCS / "inventory.md"

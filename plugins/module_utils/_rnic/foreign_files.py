@@ -51,8 +51,8 @@ def is_lasting(server: Server, link: Link, backend: str) -> bool:
     # The language of the file is in its name.
     kept = (Networkd() if path.endswith(".network") else NetworkManager()).kept({path: text})
     from_dhcp = set(link.dynamic) if _DHCP.search(text) else set()
-    said = set(sorted_addresses(kept.addresses)) - from_dhcp
-    return said == set(link.addresses) - from_dhcp and (kept.mtu or _KERNEL_MTU) == link.mtu
+    addresses = set(sorted_addresses(kept.addresses)) - from_dhcp
+    return addresses == set(link.addresses) - from_dhcp and (kept.mtu or _KERNEL_MTU) == link.mtu
 
 
 def _is_as_declared(interface: Interface, link: Link) -> bool:

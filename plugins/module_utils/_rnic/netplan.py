@@ -61,7 +61,7 @@ class Netplan(Networkd):
         for path, text in texts.items():
             name = self.interface_of(path)
             if name:
-                mtu, addresses = _said_of(name, text)
+                mtu, addresses = _settings_of(name, text)
                 # An address may have options, of which it is the key.
                 words = [word for each in addresses for word in ([each] if isinstance(each, str) else each)]
                 return Kept(kept_number(str(mtu)), kept_addresses(words), kept_description(text))
@@ -119,11 +119,11 @@ def _words(document: Any) -> tuple[set[str], set[str]]:
     return names, values
 
 
-def _said_of(name: str, text: str) -> tuple[Any, Any]:
+def _settings_of(name: str, text: str) -> tuple[Any, Any]:
     """The MTU and the addresses of an interface in a file; where YAML cannot be read, those in lines rendered here."""
     try:
-        said = next(section[name] for section in _document(text)["network"].values() if name in section)
-        return said.get("mtu"), said.get("addresses", ())
+        settings = next(section[name] for section in _document(text)["network"].values() if name in section)
+        return settings.get("mtu"), settings.get("addresses", ())
     except (AttributeError, KeyError, StopIteration, TypeError):
         lines = dict(re.findall(r"^      (mtu|addresses): (.*)$", text, re.MULTILINE))
         return lines.get("mtu"), re.findall(r'"([^"]+)"', lines.get("addresses", ""))

@@ -161,10 +161,10 @@ class RoceClient:
             return None
         if status == 0:
             return output
-        said = " ".join(f"{output} {errors}".split())
-        if any(phrase in said for phrase in _NOT_THERE):
+        answer = " ".join(f"{output} {errors}".split())
+        if any(phrase in answer for phrase in _NOT_THERE):
             return None
-        raise DeviceError(f"{' '.join(question.argv)}: {said or f'exit status {status}'}")
+        raise DeviceError(f"{' '.join(question.argv)}: {answer or f'exit status {status}'}")
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Call):

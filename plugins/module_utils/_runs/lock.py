@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run at a time on each pod: who gets the lock, and what the others are told.
+"""One run at a time on each pod: who gets the lock, and the message for the others.
 
 The lock of a run on this control node holds as long as its process lives. Of a run elsewhere nobody can see whether it
 lives, so its lock is a lease, which the run renews.

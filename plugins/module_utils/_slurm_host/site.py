@@ -119,8 +119,8 @@ def _nodes(lines: list[Line], keys: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Node to what its line says by one of the keys; what NodeName=DEFAULT says counts for the lines after it."""
     default = ""
     for line in lines:
-        said = {key.lower(): value for key, value in line.fields}
-        names, value = said.get("nodename"), next((said[key] for key in keys if key in said), default)
+        values = {key.lower(): value for key, value in line.fields}
+        names, value = values.get("nodename"), next((values[key] for key in keys if key in values), default)
         if names == "DEFAULT":
             default = value
         elif names is not None:

@@ -100,40 +100,40 @@ def _job(line: str) -> Job:
     values = [value.strip() for value in line.split(_SEPARATOR, len(_FIELDS) - 1)]
     if len(values) != len(_FIELDS):
         raise DeviceError(f"squeue printed something that is not understood: {line.strip()[:80]!r}")
-    told = {name: "" if value in _NOTHING else value for name, value in zip(_FIELDS, values)}
+    fields = {name: "" if value in _NOTHING else value for name, value in zip(_FIELDS, values)}
     try:
         return Job(
-            id=int(told["JobID"]),
-            name=_name(told),
-            uid=int(told["UserID"]),
-            is_batch=told["BatchFlag"] == "1",
-            may_requeue=told["Requeue"] == "1",
-            state=told["State"],
-            partition=told["Partition"],
-            nodes=told["NodeList"],
-            licenses=licenses_from(told["Licenses"]),
-            note=note_from(told["admin_comment"].rstrip(_SEPARATOR).rstrip()),
+            id=int(fields["JobID"]),
+            name=_name(fields),
+            uid=int(fields["UserID"]),
+            is_batch=fields["BatchFlag"] == "1",
+            may_requeue=fields["Requeue"] == "1",
+            state=fields["State"],
+            partition=fields["Partition"],
+            nodes=fields["NodeList"],
+            licenses=licenses_from(fields["Licenses"]),
+            note=note_from(fields["admin_comment"].rstrip(_SEPARATOR).rstrip()),
         )
     except ValueError as error:
         raise DeviceError(f"squeue printed something that is not understood ({error}): {line.strip()[:80]!r}") from None
 
 
-def _name(told: Mapping[str, str]) -> str:
-    if told["ArrayTaskID"].isdecimal():
-        return f"{told['ArrayJobID']}_{told['ArrayTaskID']}"
-    if told["HetJobID"].strip("0"):
-        return f"{told['HetJobID']}+{told['HetJobOffset']}"
-    return told["JobID"]
+def _name(fields: Mapping[str, str]) -> str:
+    if fields["ArrayTaskID"].isdecimal():
+        return f"{fields['ArrayJobID']}_{fields['ArrayTaskID']}"
+    if fields["HetJobID"].strip("0"):
+        return f"{fields['HetJobID']}+{fields['HetJobOffset']}"
+    return fields["JobID"]
 
 
-def licenses_from(told: str) -> dict[str, int]:
+def licenses_from(text: str) -> dict[str, int]:
     """How many of each licence: Slurm writes ``ipu:16,matlab:2``, and one where it says no number.
 
     Raises:
         ValueError: a number is none.
     """
     licenses: dict[str, int] = {}
-    for entry in re.split("[,;]", told):
+    for entry in re.split("[,;]", text):
         name, _sign, count = entry.strip().replace("=", ":").partition(":")
         if name:
             licenses[name] = licenses.get(name, 0) + int(count or 1)

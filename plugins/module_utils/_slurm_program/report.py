@@ -105,22 +105,22 @@ def read_report(settings: Settings, slurm: Slurm, controller: Controller | None)
     concerned = [job for job in slurm.jobs() if job.note or job.ipus]
     jobs = sorted(concerned, key=lambda job: (not _has_ipus(job), job.id))
     nodes = {job.id: slurm.hosts(job.nodes) if settings.way == MAPPING else [] for job in jobs}
-    told = _ask(settings, controller)
+    answer = _ask(settings, controller)
     held_out = 0 if settings.way == STATIC else slurm.held_out()
     return Report(
         vpod=settings.vpod,
         way=settings.way,
         ipus=settings.ipus,
         free_ipus=slurm.free_licenses() if settings.way in LICENSED else _free_ipus(settings, jobs, nodes, held_out),
-        largest_free_block=told.block,
+        largest_free_block=answer.block,
         held_out_ipus=held_out,
-        held_out=told.away,
+        held_out=answer.away,
         unmapped_ipus=settings.ipus - _mapped_ipus(settings, settings.mapping) if settings.way == MAPPING else 0,
         jobs=[
-            _job(job, *people.get(job.id, (str(job.uid), "")), _machines(settings, job, nodes[job.id], told.places))
+            _job(job, *people.get(job.id, (str(job.uid), "")), _machines(settings, job, nodes[job.id], answer.places))
             for job in jobs
         ],
-        unknown=told.unknown,
+        unknown=answer.unknown,
     )
 
 

@@ -129,8 +129,8 @@ def _known(kind: Any, data: Any) -> dict[str, Any]:
     missing = [name for name in wanted if name not in data]
     unknown = [name for name in data if name not in wanted]
     if missing or unknown:
-        said = [f"{', '.join(missing)} missing"] * bool(missing) + [f"{', '.join(unknown)} not known"] * bool(unknown)
-        raise ValueError(" and ".join(said))
+        wrong = [f"{', '.join(missing)} missing"] * bool(missing) + [f"{', '.join(unknown)} not known"] * bool(unknown)
+        raise ValueError(" and ".join(wrong))
     return data
 
 

@@ -101,8 +101,8 @@ class Slurm:
 
     def free_licenses(self) -> int:
         """How many of ours no job has, and are not held out."""
-        told = dict(_WORD.findall(self._call(["scontrol", "show", "licenses", LICENSE, "--oneliner"])))
-        return max(0, int(told.get("Total", 0)) - int(told.get("Used", 0)) - int(told.get("Reserved", 0)))
+        counts = dict(_WORD.findall(self._call(["scontrol", "show", "licenses", LICENSE, "--oneliner"])))
+        return max(0, int(counts.get("Total", 0)) - int(counts.get("Used", 0)) - int(counts.get("Reserved", 0)))
 
     def held_out(self) -> int:
         """How many of our licences are held out."""
@@ -152,5 +152,5 @@ class Slurm:
 
 
 def _failed(argv: list[str], output: str, errors: str, code: int) -> DeviceError:
-    said = " ".join((errors or output).split()) or f"exit status {code}"
-    return DeviceError(f"{' '.join(argv[:2])}: {said}")
+    message = " ".join((errors or output).split()) or f"exit status {code}"
+    return DeviceError(f"{' '.join(argv[:2])}: {message}")

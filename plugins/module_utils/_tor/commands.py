@@ -10,7 +10,7 @@ from .._plan.steps import CREATE, REMOVE, UPDATE, Step
 from .declared import Declared
 from .fit import channel_of
 from .running_config import DSCPS, PFC_WATCHDOG, PORTS, PROFILES, QUEUES, TRAFFIC_CLASSES, VLANS, VNIS, VXLAN_INTERFACE
-from .setting import lines_between
+from .setting_type import lines_between
 from .settings import PORT, PORT_DEFAULTS, PROFILE, PROFILE_DEFAULTS, QUEUE, WATCHDOG
 from .spelling import default_vlan_name
 

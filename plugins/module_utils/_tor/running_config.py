@@ -10,7 +10,7 @@ from typing import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .._plan.converge import DeviceError
 from .._plan.steps import Fields, State, Step, predict
-from .setting import Setting, fields_of, is_ours
+from .setting_type import Setting, fields_of, is_ours
 from .settings import PORT, PROFILE, QUEUE, QUEUE_DEFAULTS, WATCHDOG, default_traffic_class
 from .spelling import default_vlan_name, port_name, vlan_ids
 

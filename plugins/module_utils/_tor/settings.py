@@ -8,7 +8,7 @@ import re
 from typing import Any, Callable
 
 from .._plan.steps import Fields
-from .setting import Setting, always, defaults_of, setting
+from .setting_type import Setting, always, defaults_of, setting
 from .spelling import ACCESS, EVERY_VLAN, ROUTED, SWITCHED_MTU, vlan_ids, vlan_ranges
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._declaration.declaration import parse_declaration
-from .._pod.schema import DeclarationError
+from .._pod.kinds import DeclarationError
 from .._pod.switches import EXTERNAL
 from .parts import Vlans
 

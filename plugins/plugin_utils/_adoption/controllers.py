@@ -23,8 +23,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
 )
 
 from .._declaration.declaration import parse_declaration
+from .._pod.kinds import DeclarationError
 from .._pod.model import ABSENT, DEDICATED, JOBS, OF_A_JOB, Declaration, is_of_a_job
-from .._pod.schema import DeclarationError
 from .adoption import Adoption, Document, filled, refusal, without
 from .recognition import Firsts, firsts_of, pods_of
 from .vipu_words import DECLARED, PARTITION_KEYS, missing_word, option, partition_words

@@ -75,7 +75,7 @@ class Rack:
         return self._machines.get(agent) or self._machines.get(str(fields.get("host"))) or agent
 
     def rnic(self, server: Device) -> Fields | None:
-        """The NIC or bond at a server's port, as it was read; None where that cannot be told."""
+        """The NIC or bond at a server's port, as it was read; None where that is not known."""
         interfaces = self.interfaces(server.name)
         main = main_interface(server, interfaces)
         if main and main["type"] == VLAN:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._declaration.keys import DOCUMENT
-from .._pod.schema import Kind, MapOf, Record
+from .._pod.kinds import Kind, MapOf, Record
 
 COMMENTS = {
     "pods": "The racks. What follows from the port map and the addresses of a rack is not said; exceptions are named.",

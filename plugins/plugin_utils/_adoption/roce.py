@@ -72,7 +72,7 @@ def _leading_to(traffic_class: int, classes: Mapping[int, int], preferred: int) 
 
 
 def _holds(wanted: State, there: State) -> bool:
-    """Whether everything that is wanted is there; what is not told is as EOS has it by default."""
+    """Whether everything that is wanted is there; what is not configured is as EOS has it by default."""
     for kind, things in wanted.items():
         for name, fields in things.items():
             given = {key: value for key, value in there[kind].get(name, {}).items() if value is not None}

@@ -19,10 +19,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.declared import NIC
 from .._declaration.consistency import ADDRESS_FACTS
 from .._declaration.declaration import parse_declaration
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
+from .._pod.kinds import DeclarationError
 from .._pod.model import Pod
 from .._pod.rack_plan import FIRST_POPLAR_SERVER, RNIC_PREFIX
 from .._pod.rack_plan import address as derived_address
-from .._pod.schema import DeclarationError
 from .adoption import Adoption, Document, filled, refusal, without
 from .parts import parts_of
 

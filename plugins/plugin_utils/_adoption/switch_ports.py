@@ -11,7 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import FROM_
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, TRUNK, vlan_ids, vlan_ranges
 
 from .._declaration.keys import PORT_SETTINGS
-from .._pod.schema import Problems
+from .._pod.kinds import Problems
 from .adoption import Document
 
 Fields = Mapping[str, Any]

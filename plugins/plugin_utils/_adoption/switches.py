@@ -21,9 +21,9 @@ from .._desired.desired import desired
 from .._desired.roce import PROFILE_NAME
 from .._placement.placement import Placement, place
 from .._pod.devices import POPLAR_SERVER, TOR, devices_of
+from .._pod.kinds import DeclarationError
 from .._pod.model import Declaration
 from .._pod.ports import Place, places_of
-from .._pod.schema import DeclarationError
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, REFERENCE, RNIC_OF_MACHINE, SPARE, UPLINK
 from .adoption import EXTERNAL_PORT, Adoption, Document, Path, filled, with_words, without
 from .cabling import take_cabling

@@ -10,7 +10,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ...module_utils._plan.converge import DeviceError, Refused
-from .._pod.schema import DeclarationError
+from .._pod.kinds import DeclarationError
 from .plain import plain
 
 

@@ -16,9 +16,9 @@ from .._link_checks.check import SERVERS, SWITCHES, declared_mismatches, seen_mi
 from .._link_checks.devices import SeenServer, Server, Switch
 from .._placement.placement import place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
+from .._pod.kinds import DeclarationError, Problem
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.schema import DeclarationError, Problem
 from .._vpods.scope import Desired
 from .looks import Look, part
 from .tenancy import Tenancy

@@ -15,9 +15,9 @@ from typing import Any
 
 from .._inventory import stages
 from .._inventory.stages import PARTS, STAGES, Stage
+from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
-from .._pod.schema import DeclarationError
 from .contradictions import contradictions, too_early
 from .controller_steps import held, moved, needs_decision_point, partition_trouble, silence
 from .looks import REFUSED, TIMED_OUT, Look, answered

@@ -12,8 +12,8 @@ from .._desired.desired import desired
 from .._desired.tenant_vlans import without_former_vlans
 from .._placement.placement import Placement, place, unknown_places
 from .._pod.devices import TOR, devices_of
+from .._pod.kinds import DeclarationError
 from .._pod.model import Declaration
-from .._pod.schema import DeclarationError
 from .._vpods.changes import VpodChange, vpod_changes
 from .._vpods.interruptions import Interruption, interruptions, refusals, strays
 from .._vpods.scope import Desired, of_vpods, only_declared
@@ -87,7 +87,7 @@ def tenancy_of(
 
 
 def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], allowed: Collection[str]) -> list[str]:
-    """Whose running work the run would end without being told that it may, one sentence each."""
+    """Whose running work the run would end although nobody allowed it, one sentence each."""
     used = {host: each["in_use"] for host, look in looks.items() for each in [part(look, "use")] if each is not None}
     return [f"it would end what runs: {each}" for each in refusals(tenancy.impact, used, allowed)]
 

@@ -10,9 +10,9 @@ from .._desired.containers import container_findings
 from .._inventory.hosts import FIXED_GROUPS
 from .._placement.racks import pods_of_servers, rack_findings
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
+from .._pod.kinds import Finding
 from .._pod.managed import pods_of_controller
 from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
-from .._pod.schema import Finding
 from .._pod.wording import some, unknown
 from .device_consistency import server_findings, switch_findings, tenancy_findings
 from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings

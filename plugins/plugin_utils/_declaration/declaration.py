@@ -9,9 +9,9 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port, port_name
 
+from .._pod.kinds import MISSING, Problems
 from .._pod.mac_addresses import require_netaddr
 from .._pod.model import ABSENT, POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod, controller_ports
-from .._pod.schema import MISSING, Problems
 from .._pod.switches import ManagementSwitch, SwitchPort, Tor, Vlan
 from .consistency import contradictions
 from .keys import (

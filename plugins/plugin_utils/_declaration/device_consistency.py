@@ -19,9 +19,9 @@ from .._link_checks.ends import NicEnd, declared_port
 from .._link_checks.mismatches import mismatches
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_pod
 from .._pod.hypervisors import bare_metal_tenants, guests_of
+from .._pod.kinds import Finding
 from .._pod.model import Declaration, Partition, Pod, Vpod
 from .._pod.ports import Place, places_of
-from .._pod.schema import Finding
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
 from .._pod.wording import some, unknown
 
@@ -143,8 +143,8 @@ def _mtus(path: str, pod: Pod, places: Mapping[str, Place]) -> Iterator[Finding]
     """Frames that an RNIC may send and its ToR drops without a word; a server's port is judged with its server."""
     for place in places.values():
         own = pod.overrides.get(place.device.name, {}).get("rnic_mtu") if place.device else None
-        is_said = place.declared and "mtu" in place.declared.settings
-        if place.device and own is not None and pod.tor.mtu is not None and not is_said and own > pod.tor.mtu:
+        is_declared = place.declared and "mtu" in place.declared.settings
+        if place.device and own is not None and pod.tor.mtu is not None and not is_declared and own > pod.tor.mtu:
             here = f"{path}.overrides.{place.device.name}.rnic_mtu"
             yield here, f"{own} is more than the {pod.tor.mtu} of its port {place.name}; make it smaller"
     if pod.rnic_mtu is None:

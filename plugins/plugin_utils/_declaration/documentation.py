@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .._pod.schema import Key, MapOf, Record
+from .._pod.kinds import Key, MapOf, Record
 from .declaration import FOR_THE_SIMULATOR
 from .keys import DOCUMENT
 

@@ -16,6 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
 )
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import ALLOCATION_SIZES, PARTITION_SIZES
 
+from .._pod.kinds import ADDRESS, FLAG, Key, MapOf, Record, choice, integer, list_of, text
 from .._pod.model import (
     ABSENT,
     DEDICATED,
@@ -33,9 +34,8 @@ from .._pod.model import (
     SECURE,
     SHARED,
 )
-from .._pod.schema import ADDRESS, FLAG, Key, MapOf, Record, choice, integer, list_of, text
 from .._pod.switches import ASCENDING, DESCENDING, DEVICE, EXTERNAL, KEPT, POD_OWNER, QUARANTINE, SPARE, STORAGE, UPLINK
-from .kinds import (
+from .network_kinds import (
     MAC_ADDRESS,
     NAMED_VLAN,
     PORT_OR_CHANNEL,

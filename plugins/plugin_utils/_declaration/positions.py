@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import yaml
 
-from .._pod.schema import Problem
+from .._pod.kinds import Problem
 
 MERGE = "tag:yaml.org,2002:merge"
 

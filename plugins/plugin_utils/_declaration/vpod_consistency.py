@@ -10,9 +10,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu import sizes
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_findings
 
 from .._pod.devices import ipu_machines_of
+from .._pod.kinds import Finding
 from .._pod.managed import manages_controller
 from .._pod.model import METRICS_PORT, OF_A_JOB, Cluster, Controller, Declaration, Partition, Pod, Vpod, is_of_a_job
-from .._pod.schema import Finding
 from .._pod.switches import QUARANTINE
 from .._pod.wording import some, unknown
 from .device_consistency import tenant_vlan_findings

@@ -10,9 +10,9 @@ from typing import Any
 
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of
 from .._pod.hypervisors import hypervisors_of
+from .._pod.kinds import Finding
 from .._pod.model import FILES, MACVLAN, Declaration, Pod, Vpod
 from .._pod.rack_plan import address
-from .._pod.schema import Finding
 
 Options = dict[str, Any]
 

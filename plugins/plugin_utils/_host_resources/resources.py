@@ -177,7 +177,7 @@ def _lines(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list
 
 
 def _secret_file(file: File, seen: Mapping[str, Any]) -> list[Step]:
-    """Of a secret only whether it differs is told."""
+    """A secret is shown only as differing or not."""
     found = _found(file.path, "file", seen)
     if found is None:
         return [Step(CREATE, FILE, file.path, NOT_THERE, after={"content": SECRET})]

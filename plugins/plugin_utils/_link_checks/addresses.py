@@ -58,6 +58,6 @@ def subnet_findings(servers: Sequence[Server]) -> Iterator[str]:
                 vlan = each.get("vlan_id")
                 if vlan:
                     place = (server.switch, vlan, network.version)
-                    owner, said, wanted = first.setdefault(place, (server, words, network))
+                    owner, source, wanted = first.setdefault(place, (server, words, network))
                     if owner is not server and network != wanted:
-                        yield f"{said} and {words}: both are in VLAN {vlan} of {server.switch}; give them one subnet"
+                        yield f"{source} and {words}: both are in VLAN {vlan} of {server.switch}; give them one subnet"

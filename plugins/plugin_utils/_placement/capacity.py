@@ -15,8 +15,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import (
     is_allocation_size,
 )
 
+from .._pod.kinds import DeclarationError
 from .._pod.model import Declaration
-from .._pod.schema import DeclarationError
 from .._pod.wording import unknown
 from .cluster_space import Allocations, ClusterSpace, Holder, Obstacle, obstacles, spaces_of
 from .placement import Placement, place
@@ -24,7 +24,7 @@ from .racks import pods_of_servers, racks_needed
 
 Answer = dict[str, Any]
 
-# How many ways to make room are told, and among how many of the least disruptive ones they are looked for.
+# How many ways to make room are shown, and among how many of the least disruptive ones they are looked for.
 WAYS, LOOKED_AT = 3, 32
 
 

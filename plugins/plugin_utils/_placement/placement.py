@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_MACHINE
 
+from .._pod.kinds import DeclarationError, Problem
 from .._pod.managed import manages_controller
 from .._pod.model import Controller, Declaration, Vpod
-from .._pod.schema import DeclarationError, Problem
 from .._pod.wording import spans
 from .cluster_space import Allocations, ClusterSpace, Holder, in_the_way, spaces_of
 from .racks import misplaced, pods_of_servers, racks_needed
@@ -25,8 +25,8 @@ def place(declaration: Declaration, allocations: Allocations, allowed: Collectio
 
     A vPOD stays where its allocation is, unless its controller is managed and what is declared of it asks for another
     block: other pins, another size, or another cluster. It grows into a block around the old one if that is free, and
-    shrinks inside the old one. One that only has an IPU-Machine that is excluded leaves it if it is told to
-    (``allowed``) and another block is free; else it stays too, see :mod:`degraded`. All others get the free block that
+    shrinks inside the old one. One that only has an IPU-Machine that is excluded leaves it if that is
+    ``allowed`` and another block is free; else it stays too, see :mod:`degraded`. All others get the free block that
     leaves the largest ones free. Allocations that are not declared here are somebody else's and are kept clear of.
 
     What is to go, or to move, makes room for others only where they would find none otherwise.

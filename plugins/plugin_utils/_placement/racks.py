@@ -13,8 +13,8 @@ from itertools import count
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_ILD
 
 from .._pod.devices import POPLAR_SERVER, device_name, ipu_machines_of
+from .._pod.kinds import Finding
 from .._pod.model import Cluster, Declaration, Partition, Vpod
-from .._pod.schema import Finding
 from .._pod.wording import listed
 
 

@@ -79,7 +79,7 @@ def _device(device: Device, ports: Sequence[Drawn], tenants: Mapping[str, Vpod])
 
 
 def _port(place: Place, wanted: Mapping[str, Drawn], tenants: Mapping[str, Vpod]) -> Drawn:
-    """A port of the ToR; of a trunk its native VLAN is told, and a member of a channel has what its channel has."""
+    """A port of the ToR; a trunk is shown with its native VLAN, and a member of a channel has what its channel has."""
     options = wanted.get(place.name, {})
     channel = wanted.get(f"Port-Channel{options.get('channel_group')}", {})
     vlans = [each.get(field) for each in (options, channel) for field in ("vlan", "native_vlan")]

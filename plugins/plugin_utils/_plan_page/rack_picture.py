@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A rack as SVG: what stands where, in which VLAN and vPOD, and what a plan would change. Pure.
 
-Colours come from the style of the page around the picture. No meaning is told by colour alone:
+Colours come from the style of the page around the picture. No meaning is carried by colour alone:
 vPODs and VLANs are written out, and each risk has a shape of its own.
 """
 

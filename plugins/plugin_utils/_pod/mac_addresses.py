@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .schema import DeclarationError
+from .kinds import DeclarationError
 
 try:
     import netaddr

@@ -20,9 +20,9 @@ Stages = Mapping[str, Mapping[str, Sequence[Step]]]
 Done = Collection[tuple[str, str]]
 
 VALUE = 40
-# Of more steps of one kind only their number is told.
+# More steps of one kind are counted, not listed.
 TOLD = 4
-# Of a thing with more fields that change only these are told, without their values.
+# A thing with more fields that change is shown with the names of these, without values.
 FIELDS = 3
 # What says nothing to a person.
 UNTOLD = ("lines", "sha256", "files", "network_file", "script", "unit")

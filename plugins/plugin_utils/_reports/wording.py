@@ -30,7 +30,7 @@ class Difference:
 
 
 def title_of(document: Mapping[str, Any]) -> str:
-    """``Plan for pod001`` or ``Drift of pod001``; of more than three pods only their number is told."""
+    """``Plan for pod001`` or ``Drift of pod001``; more than three pods are counted."""
     pods = document["pods"]
     what = "Drift of" if "verdict" in document else "Plan for"
     return f"{what} {', '.join(pods) if len(pods) <= 3 else counted(len(pods), 'pod')}"

@@ -12,7 +12,7 @@ import yaml
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.in_memory.pod import CONTROLLER
 from tests.unit.decision.two_vpods import ALICE, DEVICES
 

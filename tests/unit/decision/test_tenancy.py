@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import (
     tenancy_of,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.support.vpods_of_a_pod import document, held
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, VPODS

@@ -20,7 +20,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     summary_view,
     vpods_view,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.in_memory.pod import CONTROLLER, PodInMemory, declared, pod
 from tests.unit.decision.two_vpods import CAROL, VPODS, decided
 

@@ -18,8 +18,7 @@ from ansible_collections.ipu.pod.plugins.doc_fragments._pods import ModuleDocFra
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.documentation import json_schema, rows
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.keys import CLUSTER, CONTROLLER, DOCUMENT, PARTITION
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Cluster, Controller, Partition
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import (
     DeclarationError,
     Key,
     MapOf,
@@ -27,6 +26,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import (
     Record,
     integer,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Cluster, Controller, Partition
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "inventories").glob("*/pods.yml"))

@@ -11,7 +11,7 @@ import yaml
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError, Problem
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError, Problem
 
 TEXT = """\
 # One rack.

@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import de
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import vpod_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
 SERVERS = [f"p-poplar{n}" for n in range(1, 5)]
 ALICE = {"cluster": "c", "ipus": 16, "poplar_servers": SERVERS[:3], "ipuof": "files", "containers": "macvlan"}

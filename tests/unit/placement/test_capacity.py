@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.capacity import capacity
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.capacity_table import capacity_table_of
 
 HOST = "v"

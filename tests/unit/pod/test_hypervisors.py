@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import host_variables
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
 HYPERVISOR, PORT = "p-poplar2", "Ethernet27/1"
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod import mac_addresses
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.mac_addresses import mac_address, mac_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 SPELLINGS = ("0c:42:a1:00:01:01", "0C:42:A1:00:01:01", "0c-42-a1-00-01-01", "0c42.a100.0101", "0c42a1000101")
 

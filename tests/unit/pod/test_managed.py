@@ -12,9 +12,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import groups
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES, group_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import unknown_places
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.managed import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
 
 UNMANAGED = "ipu_pod_unmanaged"
 

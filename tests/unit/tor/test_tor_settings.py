@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._tor.setting import (
+from ansible_collections.ipu.pod.plugins.module_utils._tor.setting_type import (
     Setting,
     defaults_of,
     fields_of,

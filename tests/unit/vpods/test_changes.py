@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.vpods_of_a_pod import ALICE, BOB, held, machines, planned, seen
 
 GONE = {**ALICE, "state": "absent"}

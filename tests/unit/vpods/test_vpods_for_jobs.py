@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import not_ours, vpods_view
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.schema import DeclarationError
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.vpods_of_a_pod import ALICE, JOBS, document, held, machines, planned, seen
 from tests.unit.vpods.test_changes import ports
 from tests.unit.vpods.test_interruptions import IDLE, refused

@@ -11,8 +11,8 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name, vlan_ids
 
 from .._desired.roce import DEFAULTS
+from .._pod.kinds import Key, Kind, Record, either, integer, scalar, text
 from .._pod.mac_addresses import mac_address
-from .._pod.schema import Key, Kind, Record, either, integer, scalar, text
 from .._pod.switches import REFERENCE, is_range
 
 
