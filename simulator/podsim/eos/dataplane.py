@@ -20,18 +20,13 @@ from podsim.eos.ovs_ports import OvsPort, ovs_ports
 
 PORT_LABEL = "eos_port"
 _INTERFACE_COLUMNS = "_uuid,name,ofport,ofport_request,link_state,external_ids"
-_STATISTICS = {
-    "rx_bytes": "inOctets",
-    "rx_packets": "inUcastPkts",
-    "rx_dropped": "inDiscards",
-    "rx_errors": "inErrors",
-    "rx_crc_err": "fcsErrors",
-    "rx_frame_err": "alignmentErrors",
-    "tx_bytes": "outOctets",
-    "tx_packets": "outUcastPkts",
-    "tx_dropped": "outDiscards",
-    "tx_errors": "outErrors",
+# Counters of `ovs-ofctl dump-ports`, by direction.
+_COUNTERS = {
+    "rx": {"bytes": "inOctets", "pkts": "inUcastPkts", "drop": "inDiscards", "errs": "inErrors", "crc": "fcsErrors"}
+    | {"frame": "alignmentErrors"},
+    "tx": {"bytes": "outOctets", "pkts": "outUcastPkts", "drop": "outDiscards", "errs": "outErrors"},
 }
+_PORT_COUNTERS = re.compile(r"^ +port +(?P<number>\d+): rx (?P<rx>.+)\n +tx (?P<tx>.+)$", re.MULTILINE)
 TIMEOUT_SECONDS = 10
 
 
@@ -60,6 +55,7 @@ class OpenVSwitch:
 
     def __init__(self, database: str, bridge: str) -> None:
         self._database = database
+        self._directory = Path(database.removeprefix("unix:")).parent
         self._bridge = bridge
         self._monitor: subprocess.Popen[bytes] | None = None
 
@@ -117,12 +113,17 @@ class OpenVSwitch:
         return [(mac, int(vlan), by_number[number]) for number, vlan, mac, _ in rows if number in by_number]
 
     def statistics(self) -> dict[str, dict[str, int]]:
-        """The frames and bytes of each cabled port, which Open vSwitch sees from its own side as EOS does."""
-        by_name = {cable.ovs_name: cable.eos_name for cable in self._cables()}
+        """The frames and bytes of each cabled port, which Open vSwitch sees from its own side as EOS does.
+
+        By OpenFlow, which counts to this moment: the database follows every five seconds.
+        """
+        by_number = {str(cable.number): cable.eos_name for cable in self._cables()}
+        control = f"unix:{self._directory / f'{self._bridge}.mgmt'}"
+        answer = _output("ovs-ofctl", f"--timeout={TIMEOUT_SECONDS}", "dump-ports", control)
         return {
-            by_name[row["name"]]: {eos: row["statistics"].get(ovs, 0) for ovs, eos in _STATISTICS.items()}
-            for row in self._rows("Interface", "name,statistics")
-            if row["name"] in by_name
+            by_number[port["number"]]: _counters(port)
+            for port in _PORT_COUNTERS.finditer(answer)
+            if port["number"] in by_number
         }
 
     def _cables(self) -> list[Cable]:
@@ -148,11 +149,19 @@ class OpenVSwitch:
         return _output("ovs-vsctl", f"--db={self._database}", f"--timeout={TIMEOUT_SECONDS}", *arguments)
 
     def _appctl(self, *arguments: str) -> str:
-        directory = Path(self._database.removeprefix("unix:")).parent
-        control = next(directory.glob("ovs-vswitchd.*.ctl"), None)
+        control = next(self._directory.glob("ovs-vswitchd.*.ctl"), None)
         if control is None:
-            raise InternalError(f"no ovs-vswitchd control socket in {directory}")
+            raise InternalError(f"no ovs-vswitchd control socket in {self._directory}")
         return _output("ovs-appctl", f"--target={control}", f"--timeout={TIMEOUT_SECONDS}", *arguments)
+
+
+def _counters(port: re.Match[str]) -> dict[str, int]:
+    """The counters of one port as EOS names them; those that the port does not have ("?") count zero."""
+    counted: dict[str, int] = {}
+    for direction, names in _COUNTERS.items():
+        figures = dict(figure.split("=") for figure in port[direction].split(", "))
+        counted |= {eos: int(figures[name]) if figures[name].isdecimal() else 0 for name, eos in names.items()}
+    return counted
 
 
 def _referred(references: str | list[str], rows: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
