@@ -167,8 +167,8 @@ EXAMPLES = r"""
     confirm: false
   register: change
 
-- name: Open a new connection
-  ansible.builtin.meta: reset_connection
+- name: End the connection, so that the next task logs in anew
+  ipu.pod.tor_reset_connection:
 
 - name: Confirm the change
   ipu.pod.tor_switch:

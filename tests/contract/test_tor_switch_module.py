@@ -68,7 +68,7 @@ def run(tor: Tor) -> list[dict[str, Any]]:
         {"ipu.pod.tor_switch": {"state": "gathered"}, "register": "tor"},
         task(vlans="{{ tor.gathered.vlans }}", ports="{{ tor.gathered.ports }}", qos="{{ tor.gathered.qos }}"),
         task(vlans=[{"vlan_id": 102}], confirm=False),
-        {"ansible.builtin.meta": "reset_connection"},
+        {"ipu.pod.tor_reset_connection": {}},
         task(state="confirmed", pending="{{ done.pending }}"),
         task(state="confirmed", pending={}),
         {**task(vlans=[{"vlan_id": 5000}]), "ignore_errors": True},
