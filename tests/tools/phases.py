@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run make targets one after the other, each with a headline and its duration.
 
-With --tests a failed phase does not stop the ones after it, the summary names the tests that failed and says why others
-were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no pytest counts as one
-test. A group such as "acceptance | lint types" runs the targets behind the bar with what those before it leave of the
-processors; each of them says all that it has to say when it has ended.
+With --tests a failed phase does not stop the ones after it, the summary names the tests and Ansible's tasks that failed
+and says why others were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no
+pytest counts as one test. A group such as "acceptance | lint types" runs the targets behind the bar with what those
+before it leave of the processors; each of them says all that it has to say when it has ended.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ PYTEST_SUMMARY = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s")
 PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?(?::\d+)?: (.+)")
 # How it names one that failed: "FAILED tests/unit/test_layout.py::test_name[a case] - AssertionError: ...".
 PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$")
+# How Ansible says why a task failed: "[ERROR]: Task failed: Module failed: no route to host".
+ANSIBLE_ERROR = re.compile(r"^\[ERROR\]: (.+)")
+ERRORS_SHOWN = 5
 OUTCOMES = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed"}
 OUTCOMES |= {"xpassed": "failed", "skipped": "skipped"}
 
@@ -36,7 +39,10 @@ say = partial(print, end="", flush=True)
 
 @dataclass(frozen=True)
 class Phase:
-    """What a phase came to: its make target, exit status and seconds; where it ran pytest, outcomes, reasons, names."""
+    """What a phase came to: its make target, exit status and seconds.
+
+    Where it ran pytest, outcomes, reasons of skips and names of failed tests; where it ran Ansible, its errors.
+    """
 
     name: str
     status: int
@@ -44,6 +50,7 @@ class Phase:
     outcomes: Counter[str] = field(default_factory=Counter)
     skipped_because: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -74,6 +81,12 @@ def skip_reason(line: str) -> str | None:
 def failed_test(line: str) -> str | None:
     """The test that failed, from a line of pytest's short summary; None for any other line."""
     match = PYTEST_FAILED.match(COLOUR.sub("", line).strip())
+    return match.group(1) if match else None
+
+
+def ansible_error(line: str) -> str | None:
+    """Why a task of Ansible failed, from a line of its output; None for any other line."""
+    match = ANSIBLE_ERROR.match(COLOUR.sub("", line).strip())
     return match.group(1) if match else None
 
 
@@ -116,6 +129,7 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
     outcomes: Counter[str] = Counter()
     reasons: list[str] = []
     failed: list[str] = []
+    errors: list[str] = []
     command = [*first, "make", name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -126,7 +140,10 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
                 reasons.append(reason)
             if (test := failed_test(line)) and test not in failed:
                 failed.append(test)
-    phase = Phase(name, process.returncode, time.monotonic() - started, outcomes, tuple(reasons), tuple(failed))
+            if error := ansible_error(line):
+                errors.append(error)
+    seconds = time.monotonic() - started
+    phase = Phase(name, process.returncode, seconds, outcomes, tuple(reasons), tuple(failed), tuple(errors))
     tell(ending(phase))
     return phase
 
@@ -161,11 +178,16 @@ def run_until_one_fails(names: list[str]) -> list[Phase]:
 
 
 def summary(phases: list[Phase], seconds: float) -> list[str]:
-    """A line per phase, each followed by the tests that failed and the reasons of skips, and the time of all."""
+    """A line per phase, each followed by what failed in it and the reasons of skips, and the time of all.
+
+    Errors of Ansible are shown of failed phases, since tests make some on purpose; of those the last ones.
+    """
     lines = []
     for phase in phases:
         lines.append(f"{phase.name:<14} {phase.verdict:<7} {phase.seconds:6.0f} s")
         lines += [f"{'':<14} failed: {test}" for test in phase.failed]
+        if phase.status:
+            lines += [f"{'':<14} error: {error}" for error in phase.errors[-ERRORS_SHOWN:]]
         lines += [f"{'':<14} skipped: {reason}" for reason in phase.skipped_because]
     return [*lines, f"{'':<14} {'':<7} {seconds:6.0f} s"]
 

@@ -97,6 +97,34 @@ def test_failed_tests_are_named_once_more_at_the_end() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("\x1b[31m[ERROR]: Task failed: Module failed: no route\x1b[0m", "Task failed: Module failed: no route"),
+        ("\x1b[31mERROR   \x1b[0m Molecule executed 1 scenario", None),
+        ("ok: [localhost] => [ERROR]: quoted", None),
+    ],
+)
+def test_the_errors_of_ansible_are_read(line: str, expected: str | None) -> None:
+    assert phases.ansible_error(line) == expected
+
+
+def test_the_last_errors_of_ansible_are_shown_of_a_failed_phase_only() -> None:
+    errors = tuple(f"no {number}" for number in range(7))
+    failed, passed = (phases.Phase("molecule", status, 3.0, errors=errors) for status in (2, 0))
+    assert phases.summary([failed, passed], 6.0) == [
+        "molecule       failed       3 s",
+        *(f"               error: no {number}" for number in range(2, 7)),
+        "molecule       passed       3 s",
+        "                            6 s",
+    ]
+
+
+def test_errors_are_collected_from_the_output(targets: Path) -> None:
+    (targets / "Makefile").write_text("molecule:\n\t@echo '[ERROR]: no route'; echo 'fatal: [tor]'; false\n")
+    assert phases.run_tests("molecule").errors == ("no route",)
+
+
 @pytest.fixture
 def targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Makefile whose targets wait for each other: `machines` ends after `lint` has begun, `lint` after `machines`."""
