@@ -21,8 +21,8 @@ shift
 
 ip link set lo up
 images=$(podman info --format '{{.Store.GraphRoot}}')
-mkdir -p build ~/.ansible
-for folder in /run /dev/shm ~/.ansible build; do
+mkdir -p build ~/.ansible /var/lib/ipu-pod
+for folder in /run /dev/shm /var/lib/ipu-pod ~/.ansible build; do
     mount -t tmpfs own "$folder"
 done
 # Containers are its own, images are everybody's.

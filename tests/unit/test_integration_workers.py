@@ -1,13 +1,16 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Integration tests on two workers: those that share a pod are not torn apart."""
+"""Integration tests on two workers: those that share a pod are not torn apart, and the others do not meet."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.support.checkout import ROOT
 
@@ -40,3 +43,17 @@ def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
     }
     assert places["gw0"] & places["gw1"] == set(), done.stdout
     assert {"slurm", "test_slurm_mapping.py", "vpods"} <= places["gw0"] | places["gw1"]
+
+
+@pytest.mark.parametrize("folder", ["/var/lib/ipu-pod", "/run", "/dev/shm"])
+def test_what_a_run_leaves_on_the_control_node_no_other_machine_meets(folder: str) -> None:
+    if os.geteuid() != 0 or not shutil.which("podman"):
+        pytest.skip("machines of their own need root and podman")
+    file = Path(folder, f"ipu-pod-test-{os.getpid()}.lock")
+    leave = f"from pathlib import Path; Path('{file}').touch(); print(Path('{file}').exists())"
+    machine = ["bash", str(ROOT / "tests/tools/machine_of_its_own.sh"), "-c", leave]
+    python = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    assert subprocess.run(machine, env=python, cwd=ROOT, check=True, capture_output=True, text=True).stdout == "True\n"
+    there = file.exists()
+    file.unlink(missing_ok=True)
+    assert not there
