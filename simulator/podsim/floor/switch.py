@@ -51,7 +51,7 @@ def answers(switch: SwitchPlan) -> bool:
 
 
 def surroundings(switch: SwitchPlan) -> dict[str, dict[str, Any]]:
-    """What the switch sees at the other ends of its cables; every machine here speaks LLDP while it runs."""
+    """The devices that the switch sees at the other ends of its cables; each speaks LLDP while it runs."""
     machines = {port.name: {"device": port.machine, "port": port.rnic, "mac": port.mac} for port in switch.ports}
     switches = {
         port.name: {"device": port.switch, "port": port.port, "mac": system_mac(port.switch)} for port in switch.uplinks

@@ -56,7 +56,7 @@ class Partitions:
         self.ids: list[str] = []
 
     def hold(self, request: dict[str, Any], _metadata: Any) -> dict[str, Any]:
-        """What the controller calls."""
+        """Hold the partitions that the controller names; the handler of its call."""
         self.ids = list(request["partitions"])
         return {}
 

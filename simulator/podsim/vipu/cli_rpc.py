@@ -68,7 +68,7 @@ class Client:
         return reply_codec.decode(answer[_PREFIX_BYTES:])
 
     def _exchange(self, url: str, body: bytes) -> tuple[bytes, dict[str, str]]:
-        """What comes back from a URL, and the headers before and after it."""
+        """Post to a URL; return the answer, and its headers and trailers."""
         answer, said = BytesIO(), dict[str, str]()
 
         def hear(line: bytes) -> None:
