@@ -23,7 +23,7 @@ def _one(bed: Any) -> Any:
 
 
 def said(one: Any, name: str) -> str:
-    """What the kernel says of the bond."""
+    """The kernel's value of a field of the bond."""
     return str(one.check_output(f"cat /sys/class/net/bond1/bonding/{name}"))
 
 

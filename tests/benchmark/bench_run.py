@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run costs beside a bare `ansible -m ping` of the same devices, on the simulated pods.
+"""The cost of a run beside a bare `ansible -m ping` of the same devices, on the simulated pods.
 
 Wall time, and processor time of the control node: everything that Ansible starts is in a control group of its own, so
 that its SSH processes and the daemons that keep connections to switches count, too. Every run begins without
@@ -193,13 +193,13 @@ def _columns(rounds: Sequence[Sequence[Cost]]) -> list[list[Cost]]:
 
 
 def _brought_up() -> tuple[Cost, Cost]:
-    """What it costs to bring a fresh POD64 up, and one ping of it."""
+    """The cost of bringing a fresh POD64 up, and of one ping of it."""
     with running(POD64) as site:
         return site.site(changes=True), site.ping()
 
 
 def _changed(site: Site, description: str) -> tuple[Cost, Cost]:
-    """What it costs to describe a port in another way, and one ping."""
+    """The cost of changing the description of a port, and of one ping."""
     site.declare(description)
     return site.site(changes=True), site.ping()
 

@@ -149,7 +149,7 @@ def _port(*switchport: str) -> list[str]:
 
 
 def _server(number: int, server: int, drifts: bool) -> dict[str, Any]:
-    """What the programs of a server say, and its files."""
+    """The output of a server's programs, and its files."""
     name = {RENAMED: "ens5f0"}.get(_position(number), "ens2f0")
     last = 200 if (_position(number), server) == (RENAMED, 4) else 100 + server
     address = f"10.5.{number}.{last}"

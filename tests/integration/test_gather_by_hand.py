@@ -117,7 +117,7 @@ def pod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pod]:
 
 @pytest.fixture
 def inventory(tmp_path: Path) -> Path:
-    """What is known, and how the devices are reached."""
+    """An inventory with the known facts, and the connections to the devices."""
     known = tmp_path / "known"
     known.mkdir()
     (known / "pods.yml").write_text(yaml.safe_dump(KNOWN))

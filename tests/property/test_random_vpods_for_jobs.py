@@ -92,7 +92,7 @@ class SlurmWorld(World):
 
 @st.composite
 def declared(draw: st.DrawFn, number: int, was: dict[str, Any]) -> dict[str, Any]:
-    """What may be said next of one vPOD; nothing of one that was not there."""
+    """The next declaration of one vPOD, at random; nothing of one that was not there."""
     kind = draw(st.sampled_from(["own", "jobs", "jobs", "absent"]))
     name, ipus = f"t{number}", draw(st.sampled_from([4, 8, 16]))
     first = draw(st.integers(0, 64 // ipus - 1)) * (ipus // 4)

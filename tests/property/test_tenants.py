@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tenants get, whatever is declared: each thing exactly once, where it belongs, and nothing of another's."""
+"""The things of tenants, whatever is declared: each exactly once, where it belongs, and nothing of another's."""
 
 from __future__ import annotations
 

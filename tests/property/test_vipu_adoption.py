@@ -55,7 +55,7 @@ def racks(draw: st.DrawFn, numbers: list[int]) -> dict[str, dict[str, Any]]:
 
 @st.composite
 def controllers(draw: st.DrawFn) -> State:
-    """What a controller may hold: clusters over three racks, allocations, partitions and users in them."""
+    """A random state of a controller: clusters over three racks, with allocations, partitions and users."""
     state = empty_state()
     order = draw(st.permutations([1, 2, 3]))
     cut = draw(st.integers(0, 3))
@@ -127,7 +127,7 @@ def held(state: State) -> dict[str, Any]:
 
 
 def declared_by(adoption: Adoption, state: State) -> dict[str, list[dict[str, Any]]]:
-    """What playbooks declare from the pods.yml that was written, and the options beside it."""
+    """The options that playbooks declare from the pods.yml that was written, and those beside it."""
     declaration = parse_declaration(adoption.document)
     allocations = {name: fields["agents"] for name, fields in state["allocation"].items()}
     controller = desired(declaration, place(declaration, {HOST: allocations}))["vipu_controllers"][HOST]

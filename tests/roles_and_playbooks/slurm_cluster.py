@@ -114,7 +114,7 @@ ADMIN_COMMENT = re.compile(r" AdminComment=(.*?) (?=[A-Z]\w*=|$)")
 
 @dataclass(frozen=True)
 class Said:
-    """What a command did: its exit status, and all that it printed."""
+    """The result of a command: its exit status, and all that it printed."""
 
     code: int
     text: str
@@ -152,7 +152,7 @@ class SlurmCluster:
         (self._folder / "slurm" / "ipu-pod.lua").write_text(lua_of(settings))
 
     def sh(self, script: str, user: str = "root") -> Said:
-        """What a shell script did; a minute is too long."""
+        """The result of a shell script, which may take a minute."""
         inside = self._containers.enter(self._container)
         done = subprocess.run(
             [*inside, "runuser", "-u", user, "--", "timeout", "60", "sh", "-c", f"cd /tmp; {script}"],
@@ -176,7 +176,7 @@ class SlurmCluster:
         return (number[0] if number else "", said)
 
     def output_of(self, script: str, file: str = "", options: str = "", environment: str = "") -> str:
-        """What a batch job prints, on whose nodes the role's file says this of it; without, it is no IPU job."""
+        """The output of a batch job, on whose nodes the role's file has this content; without one, it is no IPU job."""
         self.sh(f"echo {quote(script)} | sed '1i #!/bin/sh' > job.sh", USER)
         number, said = self.submitted(f"{options} job.sh", environment)
         assert number, said.text
@@ -189,6 +189,6 @@ class SlurmCluster:
         return self.sh(f"scontrol release {number}").text + self.output_at_end_of(number)
 
     def output_at_end_of(self, number: str) -> str:
-        """What a job has printed when it is over."""
+        """The output of a job, once it is over."""
         ended = f'until [ -z "$(squeue --noheader --jobs={number})" ]; do sleep 0.05; done'
         return self.sh(f"{ended}; cat /tmp/{number}.out").text

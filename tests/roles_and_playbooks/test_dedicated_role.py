@@ -79,7 +79,7 @@ class Bed:
 
 
 def controllers() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the shared controller should be, and those beside it."""
+    """The desired state of the shared controller, and of those beside it."""
     declaration = parse_declaration({**DECLARED, "vpods": VPODS})
     wanted = desired(declaration, place(declaration, {HOST: PLACES}))
     return wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]

@@ -80,7 +80,7 @@ class Site:
         return config.exists() and "vlan 100\n" in config.read_text()
 
     def dry_run(self, *options: str) -> PlaybookRun:
-        """What a dry run says, which succeeds."""
+        """The result of a dry run, which succeeds."""
         done = self.run("--check", *options, name="site", **JSON_OUTPUT)
         run = read_run("site", done)
         assert (run.code, run.messages) == (0, "")

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml and the variables of Slurm contradict each other in is told before a host is asked: here is none."""
+"""Contradictions between pods.yml and the variables of Slurm are reported before a host is asked: here is none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What real Slurm makes of the role's job_submit.lua, cli_filter.lua and SPANK plugin."""
+"""Real Slurm with the role's job_submit.lua, cli_filter.lua and SPANK plugin."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ DECLARED = (ROOT / "inventories" / "sim_pod64" / "pods.yml").read_text()
 
 
 def said(name: str, *options: str) -> str:
-    """What a person reads of a playbook that refuses."""
+    """The output of a playbook that refuses."""
     done = run_playbook(name, *options, COLUMNS="1000")
     assert done.returncode != 0
     return done.stdout + done.stderr

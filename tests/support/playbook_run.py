@@ -27,7 +27,7 @@ SECRET = {"/etc/vipu", "/etc/vipu/certs"}
 
 
 def environment_in(directory: Path) -> dict[str, str]:
-    """What Ansible's programs find of the checkout when they are started in another directory."""
+    """The environment in which Ansible's programs, started in another directory, find the checkout."""
     return {
         **os.environ,
         "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
@@ -118,7 +118,7 @@ class PlaybookRun:
 
     @property
     def messages(self) -> str:
-        """What was said by everything that failed or could not be reached."""
+        """The messages of all tasks that failed and hosts that could not be reached."""
         return "\n".join(
             f"{host}: {result.get('msg', '')}"
             for host, _, task in self.tasks

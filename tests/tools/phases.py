@@ -36,7 +36,7 @@ say = partial(print, end="", flush=True)
 
 @dataclass(frozen=True)
 class Phase:
-    """What a phase came to: its make target, exit status and seconds; where it ran pytest, outcomes, reasons, names."""
+    """The outcome of a phase: its make target, exit status, seconds; if it ran pytest: outcomes, reasons, names."""
 
     name: str
     status: int

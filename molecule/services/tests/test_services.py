@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What two IPU-Machines get of their management server: the one that is declared all, the stranger nothing."""
+"""The services that two IPU-Machines get of their management server: a declared one all, a stranger none."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def rnics() -> dict[str, Port]:
 
 
 def switch(name: str, *commands: str) -> str:
-    """What a switch prints of the last of these commands."""
+    """The output of a switch for the last of these commands."""
     floor = yaml.safe_load((STATE / "facts.yml").read_text())["sim"]
     return str(typed(floor["switches"][name]["management"], *commands)[-1]["output"])
 

@@ -66,7 +66,7 @@ def test_the_plan_predicts_the_plan_of_every_module(real: Any, plan: dict[str, A
 
 
 def words(device: str, step: dict[str, Any]) -> tuple[str, ...]:
-    """What a module and the plan both say of a step."""
+    """The fields of a step that a module and the plan both report."""
     return (device, *(step[key] for key in ("action", "name", "reason", "risk")))
 
 

@@ -13,7 +13,7 @@ from tests.integration.pod64.reviewer import INVENTORY
 
 
 def sentences(pod: Any) -> list[str]:
-    """What preflight.yml has against the cables, without having touched anything."""
+    """The sentences of preflight.yml about the cables; nothing was touched."""
     before, writes = pod.fingerprint(), pod.write_requests()
     run = pod.playbook("preflight")
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens to jobs with IPUs, whichever way Slurm has them: each event begins and ends with a cluster at rest."""
+"""Events in the life of jobs with IPUs, for each way of giving them IPUs; each begins and ends with an idle cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.integration.slurm.cluster import PROGRAM, Job, Partition, Slurm
 
 @dataclass(frozen=True)
 class Way:
-    """What jobs ask for, and what V-IPU has for them while they run.
+    """The options with which jobs ask for IPUs, and the partitions in V-IPU while they run.
 
     Args:
         asks: the options of a job of a usual size; four of them run side by side.

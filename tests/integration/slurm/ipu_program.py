@@ -45,7 +45,7 @@ def reaches(address: str, port: int) -> bool:
 
 
 def report() -> dict[str, Any]:
-    """What this task has found."""
+    """The observations of this task."""
     found = configuration()
     devices = found.get("devices", [])
     ports = {device["ip"]: device["rdma_port"] for device in devices}

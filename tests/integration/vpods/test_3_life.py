@@ -109,7 +109,7 @@ class Vpods:
         }
 
     def listed(self, kind: str) -> list[dict[str, Any]]:
-        """What the controller holds of a kind."""
+        """The entities of a kind that the controller holds."""
         found: list[dict[str, Any]] = json.loads(
             self.pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl -P 8091 --showjson list {kind}")
         )[kind]
@@ -121,7 +121,7 @@ class Vpods:
         ]
 
     def port(self, number: int) -> str:
-        """What the running-config says of a port."""
+        """The block of a port in the running-config."""
         answer = self.pod.switch(f"show running-config interfaces Ethernet{number}/1")[-1]["output"]
         return str(answer)
 

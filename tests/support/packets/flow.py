@@ -39,7 +39,7 @@ NUMBER_BYTES = 8
 
 @dataclass
 class Tally:
-    """What became of the numbered datagrams of one direction; `expected` is the next number."""
+    """The counts of the numbered datagrams of one direction; `expected` is the next number."""
 
     arrived: int = 0
     duplicated: int = 0
@@ -96,7 +96,7 @@ class Stream:
 
 @dataclass
 class Report:
-    """What became of the datagrams of one name, in both directions together; `sent` counts those of the server."""
+    """The counts of the datagrams of one name, in both directions together; `sent` counts those of the server."""
 
     sent: int = 0
     lost: int = 0

@@ -18,7 +18,7 @@ def faults(
     others: Iterable[Port] = (),
     addresses: Iterable[str] = (),
 ) -> list[str]:
-    """What is wrong with the isolation of tenants, a sentence each.
+    """The faults in the isolation of tenants, a sentence each.
 
     Args:
         tenants: the RNIC ports of each; all of one reach each other with frames and pings of full size.

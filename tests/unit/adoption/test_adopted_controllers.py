@@ -19,7 +19,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def held(*numbers: int, cluster: str = "rack") -> dict[str, Any]:
-    """What a controller holds: the agents of some racks in one cluster, and the first of them allocated."""
+    """A controller's contents: the agents of some racks in one cluster, and the first of them allocated."""
     agents = {
         name: {"host": f"10.2.{n}.{k}", "port": 8080, "status": "Up", "version": "1.18.0"}
         for n in numbers

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a ToR's neighbours say of its cables, and fleets in which tenants of different racks have one VLAN."""
+"""Cables from a ToR's LLDP neighbours, and fleets in which tenants of different racks have one VLAN."""
 
 from __future__ import annotations
 

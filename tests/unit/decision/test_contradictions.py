@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What contradicts itself, from looks and variables as the inventory has them. The rules are in tests/unit/cross."""
+"""Contradictions, from looks and variables as the inventory has them. The rules are in tests/unit/link_checks."""
 
 from __future__ import annotations
 

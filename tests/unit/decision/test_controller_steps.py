@@ -43,7 +43,7 @@ def shared(**more: Any) -> dict[str, Any]:
 
 
 def entities(cluster: str, vpod: str, machines: list[str] = AGENTS) -> dict[str, Any]:
-    """What is declared."""
+    """The declared entities."""
     return {
         "agents": [{"name": name, "host": f"10.2.1.{name[-1]}", "port": 8080} for name in machines],
         "clusters": [{"name": cluster, "agents": machines, "ipu_link_domains": 1}],

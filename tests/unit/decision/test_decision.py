@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run decides as a whole: what it refuses before anything is touched, what it does not know, where it waits."""
+"""The decision of a run as a whole: its refusals before anything is touched, the unknown, and where it waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def silent(looks: Looks, name: str, outcome: str = "timed out", message: str = "
 
 
 def shared(looks: Looks) -> dict[str, Any]:
-    """What the controller of the cluster holds."""
+    """The contents of the cluster's controller."""
     controller: dict[str, Any] = looks[CONTROLLER]["parts"]["controllers"][""]
     return controller
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of the vPODs of a run, and which devices that is about. Their life itself is in tests/unit/vpods."""
+"""The fate of the vPODs in a run, and the devices concerned. The changes themselves are in tests/unit/vpods."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people and programs read of a look and its plan; the tables themselves are in tests/unit/reports."""
+"""A look and its plan, as people and programs read them; the tables themselves are in tests/unit/reports."""
 
 from __future__ import annotations
 

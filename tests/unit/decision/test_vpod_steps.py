@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan says of a vPOD's server: its V-IPU client, secrets that nobody reads, IPUoF, and what it refuses."""
+"""The plan of a vPOD's server: its V-IPU client, secrets that nobody reads, IPUoF, and refusals."""
 
 from __future__ import annotations
 

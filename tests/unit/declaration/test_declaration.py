@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml may hold: every refusal names the key path and the remedy, and all of them come at once."""
+"""The rules of pods.yml: every refusal names the key path and the remedy, and all of them come at once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containers on a vPOD's servers are told of the RNIC network."""
+"""The settings of the RNIC network for containers on a vPOD's servers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every device should be: one owner per port, and nothing said where nothing was declared."""
+"""The desired state of every device: one owner per port, and nothing set where nothing was declared."""
 
 from __future__ import annotations
 

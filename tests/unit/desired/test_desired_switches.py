@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the switches should be: ports by role with one owner each, and nothing said where nothing was declared."""
+"""The desired state of switches: ports by role with one owner each, and nothing set where nothing was declared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def switches(vpods: dict[str, Any] | None = None, **pod: Any) -> dict[str, dict[
 
 
 def ports(vpods: dict[str, Any] | None = None, **words: Any) -> dict[str, dict[str, Any]]:
-    """What is said of each port, without what is kept."""
+    """The declared settings of each port, without those that are kept."""
     return {
         port["name"]: {key: value for key, value in port.items() if value is not None}
         for port in switches(vpods, tor=words)["p-tor"]["ports"]

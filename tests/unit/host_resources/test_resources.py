@@ -33,7 +33,7 @@ RDMA = Packages(by_os_family={"Debian": ("rdma-core", "ethtool"), "RedHat": ("rd
 
 
 def seen(**parts: Any) -> dict[str, Any]:
-    """What a look says of a Debian host with nothing on it but ``parts``."""
+    """A look at a Debian host with nothing on it but ``parts``."""
     packages = {"os_family": "Debian", "distribution": "Debian", "missing": [], "unknown": False}
     nothing = {"paths": {}, "texts": {}, "units": {}, "packages": packages, "kernel_parameters": {}, "secrets": {}}
     return {**nothing, **parts}
@@ -54,7 +54,7 @@ def one(thing: Resource, **parts: Any) -> Step:
 
 
 def differing(step: Step) -> tuple[Any, Any]:
-    """What a plan shows as before and after."""
+    """The values before and after, as a plan shows them."""
     diff = diff_of([step])
     before, after = (diff[when].get(step.kind, {}).get(step.name) for when in ("before", "after"))
     return before, after

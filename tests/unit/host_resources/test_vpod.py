@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vpod writes: the client's configuration and credentials, and what containers have to be told."""
+"""The files of the role vpod: the client's configuration and credentials, and the settings of containers."""
 
 from __future__ import annotations
 

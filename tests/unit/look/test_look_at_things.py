@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a look says of files, units, packages and kernel parameters."""
+"""The part of a look about files, units, packages and kernel parameters."""
 
 from __future__ import annotations
 

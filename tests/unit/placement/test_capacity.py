@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is free, what fits, and what would make room, as data and as people read it."""
+"""Free capacity, the sizes that fit, and the ways to make room, as data and as people read it."""
 
 from __future__ import annotations
 

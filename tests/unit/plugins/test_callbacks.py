@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run shows of itself without -v, and how it ends."""
+"""The output of a run without -v, and how it ends."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def shown() -> Iterator[Shown]:
 
 
 def result(action: str, **fields: Any) -> Any:
-    """What a callback gets of a task."""
+    """The result of a task, as a callback gets it."""
     task = {"action": action, "loop": None, "ignore_errors": False, "ignore_unreachable": False, "args": {}, **fields}
     name = task.pop("name", "A task")
     said = task.pop("result", {})

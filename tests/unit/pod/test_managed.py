@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is managed, what goes first, and who keeps the locks."""
+"""Managed devices, canaries, and the hosts that keep the locks."""
 
 from __future__ import annotations
 

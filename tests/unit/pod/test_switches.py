@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml may say of switches: every refusal names the key path and the remedy."""
+"""The keys of switches in pods.yml: every refusal names the key path and the remedy."""
 
 from __future__ import annotations
 

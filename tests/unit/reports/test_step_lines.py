@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run does to a device, in one line."""
+"""The changes of a device in a run, in one line."""
 
 from __future__ import annotations
 

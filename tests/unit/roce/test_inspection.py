@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rnic_info makes of the answers of ip, rdma, ethtool and sysfs."""
+"""The result of rnic_info, from the answers of ip, rdma, ethtool and sysfs."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_a_new_cluster_has_the_servers_as_nodes() -> None:
 
 
 def test_the_same_again_in_the_second_run() -> None:
-    """What the first has written is no site's."""
+    """Parameters that the first run has written are not taken for the site's own."""
     cluster = {"name": "new", "parameters": {"SchedulerParameters": "sched_interval=2"}}
     first = planned(declared(), NOTHING, cluster=cluster)
     assert said(first)["SchedulerParameters"] == "sched_interval=2,nohold_on_prolog_fail"

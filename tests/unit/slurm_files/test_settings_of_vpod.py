@@ -18,7 +18,7 @@ WHOLE = {"whole": {"ipus": 32, "reconfigurable": True}}
 
 
 def settings(declaration: dict[str, Any], **choice: Any) -> dict[str, Any]:
-    """What the hooks are told."""
+    """The settings of the hooks."""
     found: dict[str, Any] = planned(declaration, **choice)["settings"]
     return found
 

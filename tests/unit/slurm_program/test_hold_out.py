@@ -31,7 +31,7 @@ def state(down: tuple[str, ...] = (), **partitions: tuple[str, int]) -> State:
 
 
 class FakeLicences:
-    """What Slurm holds out."""
+    """Licences, a number of which are held out of Slurm."""
 
     def __init__(self, count: int = 0) -> None:
         self.count = count

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `ipuinfo` tells, from what Slurm and V-IPU say."""
+"""The output of `ipuinfo`, from the answers of Slurm and V-IPU."""
 
 from __future__ import annotations
 

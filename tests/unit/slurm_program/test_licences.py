@@ -17,7 +17,7 @@ RESERVATION = (
 
 
 class Scontrol:
-    """What it shows; everything else it does without a word."""
+    """A scontrol with these answers to `show`; everything else it does without a word."""
 
     def __init__(self, **answers: tuple[int, str, str]) -> None:
         self.answers = answers

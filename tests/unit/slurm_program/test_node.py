@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node puts in place for a job, and that nothing of it stays."""
+"""The files that a node puts in place for a job, and that none of them stays."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an installed program says, compared with what is known."""
+"""The output of an installed program, compared with the known dialect."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What V-IPU would refuse is refused before anything is sent: every rule with its message."""
+"""Refusals of V-IPU come before anything is sent: every rule with its message."""
 
 from __future__ import annotations
 
