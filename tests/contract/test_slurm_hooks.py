@@ -287,7 +287,7 @@ def test_a_job_that_would_be_lost_waits_until_there_is_room(bed: Bed, job: FakeJ
     assert end == "job 5: has slurm_5 with 64 IPUs"
 
 
-def test_whoever_sits_before_a_job_is_told_once_why_it_waits(bed: Bed) -> None:
+def test_the_user_of_a_waiting_job_is_notified_once_of_the_reason(bed: Bed) -> None:
     bed.admin("create", "partition", "mine", "--size", "4", "--allocation", "jobs")
     bed.during_wait = lambda: bed.admin("remove", "partition", "mine") if bed.slurm.now == 10 else None
     assert bed.start(FakeJob(5, 64, batch=False)) == 0

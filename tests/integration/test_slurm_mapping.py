@@ -188,7 +188,7 @@ def drained(slurm: Slurm, server: str) -> str:
 
 
 @pytest.mark.usefixtures("at_rest")
-def test_how_many_ipus_are_possible_is_said(slurm: Slurm) -> None:
+def test_a_refusal_names_the_possible_number_of_ipus(slurm: Slurm) -> None:
     assert "16 IPUs of each of its nodes" in slurm.refusal("sbatch --ipus=8 --wrap=true")
     assert "use -N 2" in slurm.refusal("sbatch --ipus=32 -N1 --wrap=true")
 

@@ -186,7 +186,7 @@ def test_a_vpod_of_another_size_stays_inside_or_grows_around_its_block(there: Bl
 
 
 @given(layouts(), st.sampled_from(MACHINES), wishes(most=8), st.booleans())
-def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_if_told_so_or_stays(
+def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_if_allowed_or_stays(
     there: Blocks, dead: str, wanted: dict[str, int], is_told: bool
 ) -> None:
     everything = {**sizes_of(there), **wanted}

@@ -169,7 +169,7 @@ def with_jobs(draw: st.DrawFn) -> State:
 
 
 @given(with_jobs(), adoption.MODES)
-def test_what_jobs_have_is_adopted_by_nobody_and_said(state: State, mode: str) -> None:
+def test_what_jobs_have_is_reported_and_not_adopted(state: State, mode: str) -> None:
     found = adopted(adoption.document(mode), {adoption.HOST: adoption.held(state)})
     declared_now = adoption.declared_by(found, state)
     assert plan(declared_now, state) == []

@@ -130,7 +130,7 @@ def test_a_virtual_function_is_in_the_vlan_of_its_vpod_and_there_are_always_equa
 
 
 @given(declarations())
-def test_every_gcd_is_told_to_the_servers_that_run_it(declaration: Declaration) -> None:
+def test_the_servers_that_run_a_gcd_get_its_settings(declaration: Declaration) -> None:
     servers = wanted_of(declaration)["poplar_servers"]
     told = {(name, each["name"], each["gcd"]) for name in SERVERS for each in servers[name]["ipuof"]["partitions"]}
     assert told == {

@@ -115,7 +115,7 @@ def wanted(document: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=60)
 @given(configurations())
-def test_nothing_is_planned_from_what_is_written_and_every_port_is_said_as_it_is(text: str) -> None:
+def test_nothing_is_planned_from_what_is_written_and_every_port_is_declared_as_it_is(text: str) -> None:
     running = parse(text)
     adoption = adopted(DOCUMENT, {"p-tor": gathered(running)})
     event(f"roce: {adoption.document['pods']['p'].get('tor', {}).get('roce')}")

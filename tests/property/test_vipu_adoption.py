@@ -270,7 +270,7 @@ def test_a_word_that_pods_yml_does_not_have_leaves_the_partition_to_vipu_state(f
     ]
 
 
-def test_what_is_said_at_creation_only_is_kept() -> None:
+def test_fields_that_are_set_at_creation_only_are_kept() -> None:
     earlier = {"alice": {"cluster": "c", "ipus": 32, "partitions": {"p": {"ipus": 4, "relocatable": True}}}}
     adoption = adopted({**DOCUMENT, "vpods": earlier}, {HOST: held(rack_with(p={}))})
     assert adoption.document["vpods"]["alice"]["partitions"]["p"]["relocatable"] is True

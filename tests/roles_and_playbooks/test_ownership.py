@@ -206,7 +206,7 @@ def at_work(site: Site) -> Iterator[subprocess.Popen[str]]:
     kill_with_all_below(process)
 
 
-def test_a_second_run_is_told_who_the_first_one_is_and_touches_nothing(
+def test_the_refusal_of_a_second_run_names_the_first_and_nothing_is_touched(
     site: Site, at_work: subprocess.Popen[str]
 ) -> None:
     done = site.run()

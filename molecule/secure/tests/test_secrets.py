@@ -56,7 +56,7 @@ def test_a_key_is_worth_nothing_at_anothers_controller(host: Any) -> None:
     assert refused.stdout == ""
 
 
-def test_each_server_is_told_of_its_own_controller_and_gcd(host: Any) -> None:
+def test_each_server_gets_its_own_controller_and_gcd(host: Any) -> None:
     name = host.check_output("hostname")
     said = host.file("/etc/ipuof.env.d/train.env").content_string.splitlines()
     assert f"IPUOF_VIPU_API_PORT={10804 if name in ALICES else 8090}" in said
@@ -82,7 +82,7 @@ def test_each_controller_has_the_tenants_users_and_machines(controller: Any, vpo
     assert [(each["id"], each["spec"]["allocation_id"]) for each in held("partitions")] == [("train", vpod)]
 
 
-def test_no_key_is_said_in_any_run_or_journal(controller: Any, keys: set[str]) -> None:
+def test_no_key_appears_in_any_run_or_journal(controller: Any, keys: set[str]) -> None:
     results = {path.name: path.read_text() for path in Path(os.environ["ANSIBLE_LOG_FOLDER"]).iterdir()}
     assert {"ctrl001", *OWNER} < results.keys()
     said = (*results.values(), Path(os.environ["ANSIBLE_LOG_PATH"]).read_text(), controller.check_output("journalctl"))

@@ -56,7 +56,7 @@ def test_nothing_has_drifted(pod_of_the_release: Any, tmp_path: Path) -> None:
     assert code == 0, said
 
 
-def test_its_runs_are_told(pod_of_the_release: Any) -> None:
+def test_its_runs_are_listed(pod_of_the_release: Any) -> None:
     code, said = pod_of_the_release.say("runs", inventory=INVENTORY)
     assert code == 0, said
     assert "site.yml" in said

@@ -184,7 +184,7 @@ def test_a_change_that_would_end_running_work_is_refused_before_anything_is_touc
     assert vpods.pod.fingerprint() == before
 
 
-def test_it_grows_when_told_so(vpods: Vpods) -> None:
+def test_it_grows_when_allowed(vpods: Vpods) -> None:
     with vpods.unnoticed("carol"):
         vpods.done(only=["carol"], told=["carol"])
     assert len(vpods.machines_of("carol")) == 4

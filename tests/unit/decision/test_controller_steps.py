@@ -207,7 +207,7 @@ def test_nobody_is_locked_out_by_a_change_of_mode() -> None:
     assert controller_steps(wanted, SETTINGS, look({"": there}, secure))
 
 
-def test_dedicated_controllers_are_told_apart() -> None:
+def test_dedicated_controllers_are_distinguished() -> None:
     options = [dedicated("alice", AGENTS[:2]), dedicated("bob", AGENTS[2:], admin_port=10409)]
     services = {**SETTINGS, "vipu_controller_dedicated": options}
     bobs = holding("bob", "bob", AGENTS[2:])
@@ -287,7 +287,7 @@ def test_a_removal_that_broke_off_is_completed() -> None:
     ]
 
 
-def test_what_is_held_is_known_of_all_controllers_or_said_to_be_unknown() -> None:
+def test_the_contents_of_each_controller_are_known_or_none() -> None:
     there = look({"": holding("c", "alice"), "bob": holding("bob", "bob"), "eve": SILENT}, {})
     found = held(there)
     assert found is not None
@@ -309,7 +309,7 @@ def test_users_and_partitions_do_not_move_between_controllers() -> None:
     assert why.startswith(f"vPOD bob shall be on the shared controller of {HOST}, and has a dedicated one there")
 
 
-def test_a_partition_in_error_is_told_unless_it_goes() -> None:
+def test_a_partition_in_error_is_reported_unless_it_goes() -> None:
     there = look({"": holding("c", "alice", status="ERROR")}, in_service())
     assert "partition train is in ERROR" in partition_trouble(shared(), there)
     again = [{"name": "train", "state": "absent"}]

@@ -159,7 +159,7 @@ def test_cables_are_as_declared_or_the_run_says_which_are_not() -> None:
     )
 
 
-def test_where_nothing_is_seen_the_remedy_is_told(looks: Looks) -> None:
+def test_where_nothing_is_seen_the_remedy_is_named(looks: Looks) -> None:
     view = cabling_view(DECLARATION, looks)
     assert view.lines[-1].startswith("Nothing was seen at Ethernet9/1, ")
     assert view.exit_code == 0

@@ -79,5 +79,5 @@ def test_jobs_keep_a_block_of_which_a_machine_is_dead() -> None:
     assert "'p-ipum13' is out of order" in problem
 
 
-def test_of_one_that_is_to_go_nothing_more_has_to_be_said() -> None:
+def test_an_absent_vpod_needs_no_other_keys() -> None:
     assert problems({"jobs": {"state": "absent", "cluster": "c", "allocation": "jobs"}}) == []

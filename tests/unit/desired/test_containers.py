@@ -44,7 +44,7 @@ def problems(said: dict[str, Any]) -> list[str]:
     return refused.value.problems
 
 
-def test_by_default_nothing_is_said() -> None:
+def test_by_default_containers_get_no_settings() -> None:
     assert told(document(containers=None)) == [None] * 4
 
 

@@ -51,7 +51,7 @@ def test_a_second_server_port_is_as_the_first_once_it_is_named() -> None:
     }
 
 
-def test_an_external_port_is_said_to_be_external_and_nothing_else() -> None:
+def test_an_external_port_is_marked_external_and_nothing_else() -> None:
     wanted = ports({"alice": ALICE}, roce="reference", ports={"Et9/1": {"owner": "external"}})
     assert wanted["Ethernet9/1"] == {"name": "Ethernet9/1", "owner": "external"}
 
@@ -191,7 +191,7 @@ def test_a_servers_bond_is_one_port_channel_with_what_the_server_port_would_have
     }
 
 
-def test_what_is_said_of_a_channel_counts() -> None:
+def test_the_settings_of_a_port_channel_take_precedence() -> None:
     said = {"Et27": {"channel_group": 25}, "Port-Channel25": {"vlans": ["storage"], "mtu": 9000}}
     channel = ports({"alice": ALICE}, mtu=9214, ports=said)["Port-Channel25"]
     assert (channel["mode"], channel["mtu"], channel["owner"]) == ("trunk", 9000, "vpod alice")
@@ -227,7 +227,7 @@ def test_servers_wake_the_machines_that_they_reach() -> None:
     assert len(arp_probes["p-poplar1"]["addresses"]) == 12
 
 
-def test_a_management_switch_is_what_is_said_and_nothing_else() -> None:
+def test_a_management_switch_is_what_is_declared_and_nothing_else() -> None:
     said = {
         "address": "10.1.4.2",
         "vlans": {"bmc": 11},

@@ -40,7 +40,7 @@ def told(train: dict[str, Any], ipuof: str = "files") -> list[list[int]]:
 
 
 @pytest.mark.parametrize("ipuof", ["files", "environment"])
-def test_with_a_server_for_each_gcd_each_is_told_of_its_own(ipuof: str) -> None:
+def test_with_a_server_for_each_gcd_each_gets_its_own(ipuof: str) -> None:
     train = {"ipus": 32, "gcds": 4, "poplar_servers": [SERVERS[2], SERVERS[0], SERVERS[1], SERVERS[3]]}
     assert told(train, ipuof) == [[1], [2], [0], [3]]
 

@@ -89,7 +89,7 @@ def test_bad_rules_are_refused(rules: Any, said: str) -> None:
         parse_rules(rules)
 
 
-def test_everything_wrong_with_the_rules_is_said_at_once() -> None:
+def test_all_errors_of_the_rules_are_reported_at_once() -> None:
     with pytest.raises(Refused, match=r"\[0\].*; drift_ignore\[1\]"):
         parse_rules([1, 2])
 

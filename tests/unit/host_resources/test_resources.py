@@ -97,14 +97,14 @@ def test_a_new_file_shows_its_lines() -> None:
     assert differing(step) == (None, {"lines": ["one", "two", "three"]})
 
 
-def test_of_an_edited_file_the_lines_that_differ_are_told() -> None:
+def test_of_an_edited_file_the_lines_that_differ_are_shown() -> None:
     text = "one\n2\nthree\n"
     step = one(HOSTS, paths={HOSTS.path: path(content=text)}, texts={HOSTS.path: text})
     assert told(step) == ("update", "file", HOSTS.path, "content differs")
     assert differing(step) == ({"lines": ["2"]}, {"lines": ["two"]})
 
 
-def test_of_a_file_whose_text_is_not_known_the_checksums_are_told() -> None:
+def test_of_a_file_whose_text_is_not_known_the_checksums_are_shown() -> None:
     step = one(HOSTS, paths={HOSTS.path: path(content="x")})
     before, after = differing(step)
     assert before == {"sha256": sha256(b"x").hexdigest()}
@@ -117,7 +117,7 @@ def test_a_missing_end_of_line_is_a_difference_too() -> None:
     assert (step.reason, sorted(differing(step)[0])) == ("content differs", ["sha256"])
 
 
-def test_of_a_file_with_another_mode_the_mode_is_told() -> None:
+def test_of_a_file_with_another_mode_the_mode_is_shown() -> None:
     step = one(HOSTS, paths={HOSTS.path: path(content=HOSTS.content or "", mode="0666")})
     assert step.reason == "mode is '0666', wanted '0644'"
     assert differing(step) == ({"mode": "0666"}, {"mode": "0644"})

@@ -157,7 +157,7 @@ def test_names_with_the_same_beginning_have_letters_of_their_own() -> None:
     assert len(set("".join(row))) == 16
 
 
-def test_what_finds_no_place_is_told_and_does_not_count() -> None:
+def test_what_finds_no_place_is_listed_and_does_not_count() -> None:
     words = document(alice={"ipus": 32}, bob={"ipus": 4})
     found = answer(words, job=machines(1, 1), other=machines(9, 9))
     assert found["to_come"] == {}

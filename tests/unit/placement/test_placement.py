@@ -334,7 +334,7 @@ def test_one_dead_machine_does_not_stop_the_others() -> None:
     assert list(server["peers"]) == [name for name in machines(1, 16) if name != "p1-ipum7"]
 
 
-def test_the_port_of_a_dead_machine_is_kept_whatever_is_said_of_it() -> None:
+def test_the_port_of_a_dead_machine_is_kept_whatever_is_declared_of_it() -> None:
     words = excluding(document(alice=ALICE), "p1-ipum7")
     words["pods"]["p1"]["tor"] = {"ports": {"Et15": {"mtu": 9000}}, "mtu": 9100, "canary": ["p1-ipum6"]}
     declaration = parse_declaration(words)

@@ -56,7 +56,7 @@ def test_the_summary_comes_first() -> None:
     )
 
 
-def test_from_and_to_are_told_for_what_changes_comes_and_goes() -> None:
+def test_the_values_before_and_after_are_shown_for_updates_creations_and_removals() -> None:
     text = page(*STEPS).text()
     for told in ("vlan: 1 → 101", "not there → made", "name: vpod-alice", "there → removed", "-a = 1\n+a = 2"):
         assert told in text

@@ -146,7 +146,7 @@ def test_a_failure_says_who_where_and_why(shown: Shown, said: Any, message: str)
         assert shown.lines == ["FAILED p-tor: Configure the switch", f"  {message}"]
 
 
-def test_what_is_ignored_is_told_by_the_decision_and_not_here(shown: Shown) -> None:
+def test_ignored_failures_are_reported_by_the_decision_and_not_here(shown: Shown) -> None:
     callback = report.CallbackModule()
     callback.v2_runner_on_failed(result("x", result={"msg": "why"}), ignore_errors=True)
     callback.v2_runner_item_on_failed(result("x", ignore_errors=True, result={"msg": "why"}))
@@ -161,7 +161,7 @@ def play(name: str) -> Any:
     return SimpleNamespace(get_name=lambda: name)
 
 
-def test_a_stage_is_told_once_when_its_first_task_begins_and_its_lines_below_it(shown: Shown) -> None:
+def test_a_stage_is_shown_once_when_its_first_task_begins_and_its_lines_below_it(shown: Shown) -> None:
     callback = report.CallbackModule()
     for name in ("Look", "7/12 Nobody has anything to do here", STAGE, STAGE):
         callback.v2_playbook_on_play_start(play(name))
@@ -173,7 +173,7 @@ def test_a_stage_is_told_once_when_its_first_task_begins_and_its_lines_below_it(
     assert shown.lines == [STAGE, "  p-tor: vlan 101"]
 
 
-def test_what_changes_outside_of_stages_is_told_by_the_name_of_its_task(shown: Shown) -> None:
+def test_changes_outside_of_stages_are_shown_by_the_name_of_their_task(shown: Shown) -> None:
     callback = report.CallbackModule()
     callback.v2_playbook_on_play_start(play("Probe"))
     for changed in (True, False):

@@ -90,7 +90,7 @@ def test_its_port_is_the_pods_and_carries_its_vpods_tagged() -> None:
     assert port["allowed_vlans"] == ["100-102", "300"]
 
 
-def test_a_port_whose_vlans_are_said_carries_its_vpods_all_the_same() -> None:
+def test_a_port_whose_vlans_are_declared_carries_its_vpods_all_the_same() -> None:
     pod = {"tor": {"ports": {"Et27/1": {"mode": "trunk", "native_vlan": 100, "vlans": ["storage"]}}}}
     switch = desired_of(document(pod, alice=guest(101, 2)))["tor_switches"]["p-tor"]
     assert {each["name"]: each for each in switch["ports"]}[PORT]["allowed_vlans"] == ["100-101", "300"]

@@ -43,7 +43,7 @@ def unmanaged(declaration: Declaration) -> dict[str, list[str]]:
     }
 
 
-def test_everything_is_managed_unless_said_otherwise() -> None:
+def test_everything_is_managed_by_default() -> None:
     found = groups(declared({"p": {}}))
     assert {name: hosts for name, hosts in found.items() if name.startswith((UNMANAGED, "ipu_pod_stage"))} == {
         UNMANAGED: [],

@@ -53,7 +53,7 @@ def ports(**words: Any) -> list[str]:
         {"ports": {"Et9": {"owner": "external"}}},
     ],
 )
-def test_what_can_be_said(words: dict[str, Any]) -> None:
+def test_valid_switch_keys_are_accepted(words: dict[str, Any]) -> None:
     assert tor(**words) == []
 
 

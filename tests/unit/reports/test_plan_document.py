@@ -186,7 +186,7 @@ def test_what_does_not_touch_the_plan_may_move() -> None:
         ),
     ],
 )
-def test_what_has_moved_is_said_in_one_sentence(now: dict[str, Any], said: str) -> None:
+def test_what_has_moved_is_reported_in_one_sentence(now: dict[str, Any], said: str) -> None:
     assert moved(document(PORT), now) == [said]
 
 

@@ -42,7 +42,7 @@ def test_firmware_is_compared_number_by_number(version: str, verdict: str) -> No
 
 
 @pytest.mark.parametrize("answer", ["", "driver: veth\nfirmware-version: \n", "firmware-version: N/A\n"])
-def test_firmware_that_is_not_told_is_unknown(answer: str) -> None:
+def test_firmware_that_is_not_reported_is_unknown(answer: str) -> None:
     assert firmware_from(answer, "16.26.1040") == {"version": None, "verdict": "unknown"}
 
 

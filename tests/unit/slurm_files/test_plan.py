@@ -79,7 +79,7 @@ def test_what_the_site_says_stays() -> None:
     assert json.loads(plan["files"][SETTINGS]) == plan["settings"]
 
 
-def test_the_time_after_a_failed_prolog_is_the_sites_unless_told() -> None:
+def test_the_time_after_a_failed_prolog_is_the_sites_unless_set() -> None:
     assert "AuthInfo" not in said(planned(declared()))
 
 
@@ -171,7 +171,7 @@ def test_static_partitions_are_counted_on_their_nodes() -> None:
         ),
     ],
 )
-def test_what_is_in_the_way_is_said(found: dict[str, Any], choice: dict[str, Any], sentence: str) -> None:
+def test_obstacles_are_refused(found: dict[str, Any], choice: dict[str, Any], sentence: str) -> None:
     assert planned(declared(), found, **choice)["refusals"] == [sentence]
 
 

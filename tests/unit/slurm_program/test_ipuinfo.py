@@ -187,7 +187,7 @@ def test_a_partition_that_has_just_gone_is_no_error_and_its_place_is_not_known()
     assert told(FakeSlurm(), controller).splitlines()[-1] == "vPOD jobs, dynamic: 64 of 64 IPUs are free"
 
 
-def test_where_an_address_is_of_no_known_machine_no_block_is_told() -> None:
+def test_where_an_address_is_of_no_known_machine_no_block_is_shown() -> None:
     slurm = FakeSlurm([job(12, note="ipu.pod ipus=4 gcds=1 partition=slurm_12", ipus=4)], free=60)
     where = settings(ipu_machines={"10.5.1.2": "m2"})
     shown = report(where, (), cast("Slurm", slurm), cast("Controller", FakeController({"slurm_12": ([0], 4)})))

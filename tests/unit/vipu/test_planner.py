@@ -178,7 +178,7 @@ def test_users_are_read_only_where_they_matter() -> None:
         ({"status": "PENDING"}, "partition train is still PENDING; run again later, or raise wait_timeout"),
     ],
 )
-def test_what_is_wrong_with_a_declared_partition_is_said_with_the_remedy(fields: dict[str, Any], said: str) -> None:
+def test_trouble_with_a_declared_partition_is_reported_with_the_remedy(fields: dict[str, Any], said: str) -> None:
     actual = held()
     actual["partition"]["train"].update(fields)
     actual["partition"]["p4711"] = partition(status="ERROR")

@@ -234,7 +234,7 @@ def test_the_replica_rule_can_be_overridden_and_is_for_an_explicit_number_only()
     assert plan(declared(**rack(2), partition=of_all(8)), held())
 
 
-def test_everything_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     said = refusal(held(), KEYS, partition=of_alice(3), allocation=[{"name": "bob", "cluster": "c", "size": 5}])
     assert "allocation bob: size" in said
     assert "partition p: size" in said

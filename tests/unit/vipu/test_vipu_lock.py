@@ -16,7 +16,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_file, only_writer
 
 
-def test_the_second_run_is_told_who_the_first_one_is(tmp_path: Path) -> None:
+def test_the_refusal_of_a_second_run_names_the_first(tmp_path: Path) -> None:
     path = lock_file(8091, str(tmp_path))
     with only_writer(path, "vipu_state"), pytest.raises(Refused) as caught, only_writer(path, "vipu_action"):
         pass
