@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._controller_storage import (
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.controller_storage import (
     NotStorage,
     differences,
     partitions_held,
