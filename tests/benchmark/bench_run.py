@@ -127,10 +127,10 @@ class Site(SimulatedPod):
             # Connections are kept there.
             environment = {"ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg", "ANSIBLE_HOME": home}
             start = time.monotonic()
-            said = run(*group.command(*command), **environment)
+            output = run(*group.command(*command), **environment)
             cost = Cost(time.monotonic() - start, group.seconds())
-        if changes is not None and (NOTHING in said) == changes:
-            raise RuntimeError(f"site.yml did not do what it was to do:\n{said}")
+        if changes is not None and (NOTHING in output) == changes:
+            raise RuntimeError(f"site.yml did not do what it was to do:\n{output}")
         return cost
 
     def count(self) -> None:

@@ -99,10 +99,10 @@ class Row:
         """The seconds that our playbook took, which has nothing to change; ``python`` runs its modules."""
         self._declare(python)
         start = time.monotonic()
-        said = self._play(PLAYBOOK)
+        printed = self._play(PLAYBOOK)
         taken = time.monotonic() - start
-        if NOTHING not in said:
-            raise RuntimeError(f"the playbook did not do what it was to do:\n{said}")
+        if NOTHING not in printed:
+            raise RuntimeError(f"the playbook did not do what it was to do:\n{printed}")
         return taken
 
     def theirs(self, changes: bool) -> float:

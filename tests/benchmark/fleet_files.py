@@ -65,8 +65,8 @@ def write(directory: Path, racks: int, has_drift: bool) -> Resources:
         pod, drifts = pod_name(number), has_drift and _position(number) == DRIFTED
         _write_switch(directory, number, drifts)
         for server in SERVERS:
-            told = _server(number, server, drifts)
-            (directory / f"{pod}-poplar{server}.json").write_text(json.dumps(told))
+            outputs = _server(number, server, drifts)
+            (directory / f"{pod}-poplar{server}.json").write_text(json.dumps(outputs))
         held["agents"].update(_agents(number))
         _add_tenants(held, number, racks)
         if drifts:

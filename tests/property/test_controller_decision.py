@@ -133,9 +133,9 @@ def test_dedicated_controllers_that_hold_the_same_names_are_not_mixed_up(
     assert plain(steps) == plain(predicted(one, emptied))
     again = steps_of(lambda: dedicated_steps(wanted, SETTINGS, there, steps))
     engine(one, emptied, ALL).converge(check_mode=False)
-    told = [predicted(site, each) for site, each in zip((one, two), wanted, strict=True)]
-    refusals = [each for each in told if isinstance(each, str)]
-    expected = refusals[0] if refusals else [step for each in told for step in each]
+    outcomes = [predicted(site, each) for site, each in zip((one, two), wanted, strict=True)]
+    refusals = [each for each in outcomes if isinstance(each, str)]
+    expected = refusals[0] if refusals else [step for each in outcomes for step in each]
     assert plain(again) == plain(expected)
     event("refused" if refusals else f"{min(len(expected), 5)} steps or more")
 

@@ -173,11 +173,11 @@ def test_what_jobs_have_is_reported_and_not_adopted(state: State, mode: str) -> 
     found = adopted(adoption.document(mode), {adoption.HOST: adoption.held(state)})
     declared_now = adoption.declared_by(found, state)
     assert plan(declared_now, state) == []
-    said = " ".join(found.reasons)
+    report = " ".join(found.reasons)
     for kind, names in state.items():
         of_jobs = [name for name, each in names.items() if kind in ("allocation", USER) and name[1:].isdigit()]
         assert not {each["name"] for each in declared_now[kind]} & set(of_jobs)
-        assert all(f"{kind} {name} is not in pods.yml: " in said for name in of_jobs)
+        assert all(f"{kind} {name} is not in pods.yml: " in report for name in of_jobs)
 
 
 @given(with_jobs(), adoption.MODES, st.data())

@@ -132,8 +132,8 @@ def test_a_virtual_function_is_in_the_vlan_of_its_vpod_and_there_are_always_equa
 @given(declarations())
 def test_the_servers_that_run_a_gcd_get_its_settings(declaration: Declaration) -> None:
     servers = wanted_of(declaration)["poplar_servers"]
-    told = {(name, each["name"], each["gcd"]) for name in SERVERS for each in servers[name]["ipuof"]["partitions"]}
-    assert told == {
+    served = {(name, each["name"], each["gcd"]) for name in SERVERS for each in servers[name]["ipuof"]["partitions"]}
+    assert served == {
         (server, partition.name, gcd)
         for vpod in declaration.vpods.values()
         for partition in vpod.partitions

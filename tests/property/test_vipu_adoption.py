@@ -201,8 +201,8 @@ def test_everything_is_somewhere_and_what_is_not_in_pods_yml_has_a_reason(state:
     for kind in ("allocation", PARTITION):
         for name in state[kind]:
             beside = any(entity["name"] == name for entity in left.get(plural(kind), []))
-            said = any(f"{kind} {name} is not in pods.yml" in reason for reason in adoption.reasons)
-            assert (name in in_pods) + beside == 1 or said
+            is_reported = any(f"{kind} {name} is not in pods.yml" in reason for reason in adoption.reasons)
+            assert (name in in_pods) + beside == 1 or is_reported
 
 
 def test_what_v_ipu_does_not_know_is_kept() -> None:

@@ -113,7 +113,7 @@ ADMIN_COMMENT = re.compile(r" AdminComment=(.*?) (?=[A-Z]\w*=|$)")
 
 
 @dataclass(frozen=True)
-class Said:
+class Result:
     """The result of a command: its exit status, and all that it printed."""
 
     code: int
@@ -151,7 +151,7 @@ class SlurmCluster:
         """Have jobs examined by these settings from now on."""
         (self._folder / "slurm" / "ipu-pod.lua").write_text(lua_of(settings))
 
-    def sh(self, script: str, user: str = "root") -> Said:
+    def sh(self, script: str, user: str = "root") -> Result:
         """The result of a shell script, which may take a minute."""
         inside = self._containers.enter(self._container)
         done = subprocess.run(
@@ -161,7 +161,7 @@ class SlurmCluster:
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
             check=False,
         )
-        return Said(done.returncode, done.stdout + done.stderr)
+        return Result(done.returncode, done.stdout + done.stderr)
 
     def job(self, number: str) -> dict[str, str]:
         """Slurm's fields of a job."""
@@ -169,17 +169,17 @@ class SlurmCluster:
         comment = ADMIN_COMMENT.search(shown)
         return {**dict(FIELD.findall(shown)), "AdminComment": comment[1].strip() if comment else ""}
 
-    def submitted(self, options: str, environment: str = "") -> tuple[str, Said]:
+    def submitted(self, options: str, environment: str = "") -> tuple[str, Result]:
         """Submit a job that is held; the options end with its script. Returns its number, if any, and what was said."""
-        said = self.sh(f"{environment} sbatch --hold --parsable --output=/tmp/%j.out {options}", USER)
-        number = re.search(r"^\d+$", said.text, re.MULTILINE)
-        return (number[0] if number else "", said)
+        result = self.sh(f"{environment} sbatch --hold --parsable --output=/tmp/%j.out {options}", USER)
+        number = re.search(r"^\d+$", result.text, re.MULTILINE)
+        return (number[0] if number else "", result)
 
     def output_of(self, script: str, file: str = "", options: str = "", environment: str = "") -> str:
         """The output of a batch job, on whose nodes the role's file has this content; without one, it is no IPU job."""
         self.sh(f"echo {quote(script)} | sed '1i #!/bin/sh' > job.sh", USER)
-        number, said = self.submitted(f"{options} job.sh", environment)
-        assert number, said.text
+        number, result = self.submitted(f"{options} job.sh", environment)
+        assert number, result.text
         if file:
             self.sh(f"printf %s {quote(file)} > {RUN}/{number}.env")
         return self.output_of_held(number)

@@ -130,6 +130,8 @@ def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
     predicted, made = run(True), run(False)
     for each in (predicted, made):
         assert each.messages == ""
-    said, done = (sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (predicted, made))
-    assert said == done
+    first, done = (
+        sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (predicted, made)
+    )
+    assert first == done
     return made

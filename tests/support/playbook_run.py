@@ -89,7 +89,7 @@ class PlaybookRun:
         return {host: stats["changed"] for host, stats in self.document["stats"].items()}
 
     @property
-    def told(self) -> list[str]:
+    def reported(self) -> list[str]:
         """The lines that a person sees of it."""
         return [line for _, _, result in self.tasks if result.get("action") == REPORT for line in result["lines"]]
 
@@ -97,7 +97,7 @@ class PlaybookRun:
     def predicted(self) -> set[tuple[str, str]]:
         """Device and name of everything that would change, from the table of a plan or of check mode."""
         found, device = set(), ""
-        for line in self.told:
+        for line in self.reported:
             step = STEP.match(line)
             if step:
                 found.add((device, step["name"]))

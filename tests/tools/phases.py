@@ -135,9 +135,9 @@ def run_in_background(names: list[str]) -> list[Phase]:
     """Run make targets one after the other with what others leave of the processors; show each when it has ended."""
     phases = []
     for name in names:
-        said: list[str] = []
-        phases.append(run_tests(name, said.append, ("nice", "-n", "10")))
-        say("".join(said))
+        output: list[str] = []
+        phases.append(run_tests(name, output.append, ("nice", "-n", "10")))
+        say("".join(output))
     return phases
 
 

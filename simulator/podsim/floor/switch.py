@@ -81,6 +81,6 @@ def _wait_until_ready(switch: SwitchPlan, process: subprocess.Popen[bytes], log:
     deadline = time.monotonic() + START_SECONDS
     while not answers(switch):
         if process.poll() is not None or time.monotonic() > deadline:
-            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["nothing"]
-            raise FloorError(f"the switch {switch.name} did not start; the last line of {log} says: {said[0]}")
+            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["nothing"]
+            raise FloorError(f"the switch {switch.name} did not start; the last line of {log} says: {last[0]}")
         time.sleep(POLL_SECONDS)

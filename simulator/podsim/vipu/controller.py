@@ -179,9 +179,9 @@ class Controller:
 
     def _tell(self, state: State, held: Mapping[str, Sequence[str]]) -> None:
         """Tells these agents, if they are up, which partitions they are part of."""
-        told = {state.agents[name]: partition_ids for name, partition_ids in held.items() if name in self._up}
-        if told:
-            self._fleet.hold(told)
+        reachable = {state.agents[name]: partition_ids for name, partition_ids in held.items() if name in self._up}
+        if reachable:
+            self._fleet.hold(reachable)
 
 
 def key_digest(access_key: str) -> str:

@@ -102,25 +102,25 @@ class Slurm:
 
     def refusal(self, command: str) -> str:
         """The message of a user's command, which has to fail."""
-        code, said = self.says(command)
-        assert code != 0, f"{command} was not refused: {said}"
-        return said
+        code, text = self.says(command)
+        assert code != 0, f"{command} was not refused: {text}"
+        return text
 
     def batch(self, options: str, command: str = f"srun {PROGRAM} --hold") -> Job:
         """A job from a script."""
-        code, said = self.says(f"sbatch --parsable --output={FOLDER}/%j.out {options} --wrap={shlex.quote(command)}")
-        assert code == 0, said
+        code, text = self.says(f"sbatch --parsable --output={FOLDER}/%j.out {options} --wrap={shlex.quote(command)}")
+        assert code == 0, text
         # The last line: a warning may stand before it.
-        number = int(said.splitlines()[-1])
+        number = int(text.splitlines()[-1])
         return Job(number, f"{FOLDER}/{number}.out")
 
     def script(self, text: str, options: str = "") -> Job:
         """A job from a script as somebody has written it; its output is where Slurm puts it."""
         self._number += 1
         file = f"{FOLDER}/script{self._number}.batch"
-        code, said = self.says(f"printf %s {shlex.quote(text)} >{file} && sbatch --parsable {options} {file}")
-        assert code == 0, said
-        number = int(said.splitlines()[-1])
+        code, answer = self.says(f"printf %s {shlex.quote(text)} >{file} && sbatch --parsable {options} {file}")
+        assert code == 0, answer
+        number = int(answer.splitlines()[-1])
         return Job(number, f"{FOLDER}/slurm-{number}.out")
 
     def array(self, size: int, options: str, command: str = f"srun {PROGRAM} --hold") -> list[Job]:
@@ -164,8 +164,8 @@ class Slurm:
 
     def cancel(self, *jobs: Job) -> None:
         """Cancel jobs, as their user."""
-        code, said = self.says(f"scancel {_spaced(jobs)}")
-        assert code == 0, said
+        code, text = self.says(f"scancel {_spaced(jobs)}")
+        assert code == 0, text
 
     def reports(self, job: Job, tasks: int = 1) -> list[dict[str, Any]]:
         """The reports of the tasks of a running or ended job, in order."""
@@ -174,7 +174,7 @@ class Slurm:
         lines = [line for line in self.root(f"cat {job.output}", host).splitlines() if line.startswith("{")]
         return sorted((json.loads(line) for line in lines), key=lambda report: int(report["task"]))
 
-    def said(self, job: Job) -> str:
+    def output_of(self, job: Job) -> str:
         """All that a job has printed so far."""
         return self.root(f"cat {job.output}", CONTROLLER if job.process else self._batch_host(job))
 
@@ -186,8 +186,8 @@ class Slurm:
 
     def shown(self, what: str, *jobs: Job) -> list[str]:
         """The output of squeue for jobs, in the letters of its --format; for an array task, that of the whole array."""
-        said = self.root(f"squeue -h -a -r -t all -j {_listed(jobs)} -o '%A {what}'")
-        found = dict(line.split(maxsplit=1) for line in said.splitlines())
+        text = self.root(f"squeue -h -a -r -t all -j {_listed(jobs)} -o '%A {what}'")
+        found = dict(line.split(maxsplit=1) for line in text.splitlines())
         return [found[str(job.id)].strip() for job in jobs]
 
     def wait_for(self, state: str, *jobs: Job) -> None:

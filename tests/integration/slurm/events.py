@@ -183,10 +183,10 @@ def a_job_without_ipus_has_none(slurm: Slurm, way: Way) -> None:
     }
     claims = " ".join(f"{name}={value}" for name, value in forged.items())
     note = "'ipu.pod ipus=64 gcds=1 partition=jobs'"
-    code, said = slurm.says(
+    code, output = slurm.says(
         f"{claims} srun --comment={note} env | grep -E '^(IPUOF_CONFIG|IPUOF_VIPU_API_(PART|GCD)|IPU_POD)'"
     )
-    assert (code, said) == (1, "")
+    assert (code, output) == (1, "")
     assert slurm.requests()[asked:] == []
 
 
@@ -195,9 +195,9 @@ def what_is_reported(slurm: Slurm, way: Way) -> None:
     job = slurm.batch(way.asks)
     slurm.wait_for("RUNNING", job)
     (name,) = {report["partition"] for report in slurm.reports(job)}
-    code, said = slurm.says("ipuinfo")
-    assert code == 0, said
-    (line,) = [line for line in said.splitlines() if line.split()[:1] == [str(job.id)]]
+    code, output = slurm.says("ipuinfo")
+    assert code == 0, output
+    (line,) = [line for line in output.splitlines() if line.split()[:1] == [str(job.id)]]
     assert name in line
     assert str(way.ipus) in line.split()
     slurm.release(job)

@@ -39,8 +39,8 @@ class Floor:
 
 def asked(pod: Any, what: str) -> dict[str, Any]:
     """The answer of the controller to its administrator."""
-    said = pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson {what}")
-    answer: dict[str, Any] = json.loads(said)
+    output = pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson {what}")
+    answer: dict[str, Any] = json.loads(output)
     return answer
 
 

@@ -101,8 +101,8 @@ def test_changes_that_the_files_would_make_are_reported(looks: Looks) -> None:
     looks["p-tor"]["parts"]["running_config"]["text"] = looks["p-tor"]["parts"]["running_config"]["text"].replace(
         "switchport access vlan 101", "switchport access vlan 102", 1
     )
-    (said,) = gather(DOCUMENT, looks).left
-    assert said == (
+    (finding,) = gather(DOCUMENT, looks).left
+    assert finding == (
         "The files do not reproduce p-tor; please report this with them: port Ethernet9/1: vpod alice: vlan is 102, "
         "wanted 101"
     )

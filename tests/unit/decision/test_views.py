@@ -86,7 +86,7 @@ def test_capacity_is_what_the_controllers_have_left(looks: Looks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("look", "said"),
+    ("look", "beginning"),
     [
         ({"outcome": "timed out", "message": "No route to host", "parts": {}}, "ctrl: No route to host"),
         (
@@ -96,11 +96,11 @@ def test_capacity_is_what_the_controllers_have_left(looks: Looks) -> None:
         ({"parts": {"controllers": {"message": "no vipu-admin"}}}, "no vipu-admin; start vipu-server on ctrl, or"),
     ],
 )
-def test_of_a_controller_that_does_not_say_it_nothing_is_made_up(looks: Looks, look: Any, said: str) -> None:
+def test_of_a_controller_that_does_not_say_it_nothing_is_made_up(looks: Looks, look: Any, beginning: str) -> None:
     looks[CONTROLLER].update(look)
     with pytest.raises(Refused) as refused:
         allocations_of(DECLARATION, looks)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(beginning)
     # Who was not asked is not missed here.
     del looks[CONTROLLER]
     assert allocations_of(DECLARATION, looks) == {}

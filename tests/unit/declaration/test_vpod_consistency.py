@@ -28,7 +28,7 @@ def test_a_vpod_has_its_own_allocation_unless_it_says_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             {"allocation": "mine"},
@@ -57,8 +57,8 @@ def test_a_vpod_has_its_own_allocation_unless_it_says_otherwise() -> None:
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_one_sentence(words: Any, said: str) -> None:
-    assert problems({"jobs": {**JOBS, **words}}) == [said]
+def test_what_does_not_go_together_is_refused_in_one_sentence(words: Any, message: str) -> None:
+    assert problems({"jobs": {**JOBS, **words}}) == [message]
 
 
 def test_names_that_slurm_gives_away_are_free_where_no_job_has_an_allocation() -> None:

@@ -183,16 +183,16 @@ def test_one_cluster_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ipus", "cluster", "said"),
+    ("ipus", "cluster", "message"),
     [
         (30, "", "ipus: 30 IPUs do not exist as a vPOD; use 4, 8, 16, 32, 64 and multiples of 64"),
         (4, "x", "cluster: 'x' is no declared cluster; known are c"),
     ],
 )
-def test_refusals(ipus: int, cluster: str, said: str) -> None:
+def test_refusals(ipus: int, cluster: str, message: str) -> None:
     with pytest.raises(DeclarationError) as caught:
         answer(document(), ipus, cluster)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_of_a_controller_that_was_not_read_nothing_is_known() -> None:

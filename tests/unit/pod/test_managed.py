@@ -97,17 +97,17 @@ def test_a_controller_of_two_pods_is_managed_or_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"managed": ["tor"]}, "pods.p.managed[0]: 'tor' is not known; use one of switch, servers, controller"),
         ({"managed": ["switch", "switch"]}, "pods.p.managed[1]: 'switch' is listed twice; keep one"),
         ({"canary": ["p-ipum1"]}, "pods.p.canary: 'p-ipum1' is no switch or Poplar server of p; use p-tor, p-poplar1"),
     ],
 )
-def test_refusals(fields: dict[str, Any], said: str) -> None:
+def test_refusals(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(DeclarationError) as caught:
         declared({"p": fields})
-    assert caught.value.problems == [said]
+    assert caught.value.problems == [message]
 
 
 def test_a_group_that_always_exists_is_no_name_of_a_pod() -> None:
