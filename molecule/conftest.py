@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of several scenarios look at."""
+"""The fixtures that the tests of several scenarios share."""
 
 from __future__ import annotations
 

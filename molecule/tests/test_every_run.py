@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds of Ansible's runs in every scenario, by the recaps in its log; the last run is the dry one."""
+"""The properties of Ansible's runs in every scenario, by the recaps in its log; the last run is the dry one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ("switches", "controllers", "poplar_servers")
 
 @pytest.fixture(scope="module")
 def devices() -> set[str]:
-    """What stands on the floor, as the simulator has it: a device that an inventory leaves out is missed."""
+    """The devices on the simulator's floor: one that an inventory leaves out is missed."""
     floor = yaml.safe_load((STATE / "facts.yml").read_text())["sim"]
     return {name for kind in KINDS for name in floor[kind]}
 

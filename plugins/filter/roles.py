@@ -13,7 +13,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ipu.pod.plugins.module_utils._dhcp.hosts import hosts_of_machines
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.plugin_utils._controller_storage import (
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.controller_storage import (
     NotStorage,
     differences,
     partitions_held,

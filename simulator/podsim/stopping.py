@@ -8,7 +8,7 @@ import os
 import signal
 
 
-def told_to_stop() -> int:
+def stop_requested() -> int:
     """A file descriptor that can be read as soon as SIGTERM or SIGINT has come.
 
     A signal that comes just before the main thread begins to wait for a lock wakes nobody; what is written stays.

@@ -74,7 +74,7 @@ class Settings:
 
 
 def link_settings(link: dict[str, Any]) -> dict[str, Any]:
-    """What somebody has set of a link, from what `ip` says of it."""
+    """The settings that somebody has made of a link, from the output of `ip`."""
     return {
         "up": "UP" in link["flags"],
         "mtu": link["mtu"],
@@ -102,7 +102,7 @@ class Bed:
         return testinfra.get_host(f"ssh://{name}", ssh_config=str(STATE / "ssh_config"), controlpersist=PATIENCE)
 
     def settings(self, name: str) -> Settings:
-        """What runs and what is kept of a server's network and its first RNIC's lossless settings."""
+        """The running and the kept settings of a server's network, and of its first RNIC's lossless Ethernet."""
         server = self.server(name)
         links = json.loads(server.check_output("ip -details -json address show"))
         rdma_cm = "mkdir rxe0 && grep -r . rxe0/ports; rmdir rxe0"
@@ -143,7 +143,7 @@ class Bed:
                 assert "error" not in answer, answer
 
     def boot(self, server: str) -> str:
-        """What identifies the time since a server was started."""
+        """The id of the server's boot, which is another after each."""
         return str(self.server(server).check_output("cat /proc/sys/kernel/random/boot_id"))
 
     def wait_for_boot(self, server: str, before: str) -> None:

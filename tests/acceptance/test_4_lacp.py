@@ -22,19 +22,19 @@ def _one(bed: Any) -> Any:
     return bed.server(SERVER)
 
 
-def said(one: Any, name: str) -> str:
-    """What the kernel says of the bond."""
+def bond_field(one: Any, name: str) -> str:
+    """The kernel's value of a field of the bond."""
     return str(one.check_output(f"cat /sys/class/net/bond1/bonding/{name}"))
 
 
 def both_ports_agreed(one: Any) -> bool:
-    return (said(one, "ad_num_ports"), said(one, "mii_status")) == ("2", "up")
+    return (bond_field(one, "ad_num_ports"), bond_field(one, "mii_status")) == ("2", "up")
 
 
 def test_both_ports_agree_with_the_switch(bed: Any, one: Any) -> None:
-    assert said(one, "mode") == "802.3ad 4"
+    assert bond_field(one, "mode") == "802.3ad 4"
     bed.until(lambda: both_ports_agreed(one), "the ports have not agreed with the switch")
-    assert said(one, "ad_partner_mac") != "00:00:00:00:00:00"
+    assert bond_field(one, "ad_partner_mac") != "00:00:00:00:00:00"
     assert not one.file("/sys/class/net/bond0").exists
 
 
@@ -46,7 +46,7 @@ def test_the_tenants_vlan_is_on_both(bed: Any, one: Any) -> None:
 @pytest.mark.parametrize("nic", [0, 1])
 def test_either_port_may_fail(bed: Any, one: Any, nic: int) -> None:
     bed.cable(SERVER, nic, plugged=False)
-    bed.until(lambda: said(one, "ad_num_ports") == "1", "the bond has not noticed the failed port")
+    bed.until(lambda: bond_field(one, "ad_num_ports") == "1", "the bond has not noticed the failed port")
     bed.until(lambda: bed.answers("pod001-ipum1", "10.5.1.101"), "nothing answers on the other port")
     bed.cable(SERVER, nic, plugged=True)
     bed.until(lambda: both_ports_agreed(one), "the port is not back")

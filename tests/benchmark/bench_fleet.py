@@ -129,7 +129,7 @@ def _wrong(steps: Steps, planted: Resources) -> int:
 
 @dataclass(frozen=True)
 class Deciding:
-    """What one decision takes: CPU seconds, and the most bytes that it had allocated at a time."""
+    """The cost of one decision: CPU seconds, and the peak of allocated bytes."""
 
     seconds: float
     allocated: int

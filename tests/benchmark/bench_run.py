@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run costs beside a bare `ansible -m ping` of the same devices, on the simulated pods.
+"""The cost of a run beside a bare `ansible -m ping` of the same devices, on the simulated pods.
 
 Wall time, and processor time of the control node: everything that Ansible starts is in a control group of its own, so
 that its SSH processes and the daemons that keep connections to switches count, too. Every run begins without
@@ -127,10 +127,10 @@ class Site(SimulatedPod):
             # Connections are kept there.
             environment = {"ANSIBLE_CONFIG": f"{ROOT}/ansible.cfg", "ANSIBLE_HOME": home}
             start = time.monotonic()
-            said = run(*group.command(*command), **environment)
+            output = run(*group.command(*command), **environment)
             cost = Cost(time.monotonic() - start, group.seconds())
-        if changes is not None and (NOTHING in said) == changes:
-            raise RuntimeError(f"site.yml did not do what it was to do:\n{said}")
+        if changes is not None and (NOTHING in output) == changes:
+            raise RuntimeError(f"site.yml did not do what it was to do:\n{output}")
         return cost
 
     def count(self) -> None:
@@ -193,13 +193,13 @@ def _columns(rounds: Sequence[Sequence[Cost]]) -> list[list[Cost]]:
 
 
 def _brought_up() -> tuple[Cost, Cost]:
-    """What it costs to bring a fresh POD64 up, and one ping of it."""
+    """The cost of bringing a fresh POD64 up, and of one ping of it."""
     with running(POD64) as site:
         return site.site(changes=True), site.ping()
 
 
 def _changed(site: Site, description: str) -> tuple[Cost, Cost]:
-    """What it costs to describe a port in another way, and one ping."""
+    """The cost of changing the description of a port, and of one ping."""
     site.declare(description)
     return site.site(changes=True), site.ping()
 

@@ -99,10 +99,10 @@ class Row:
         """The seconds that our playbook took, which has nothing to change; ``python`` runs its modules."""
         self._declare(python)
         start = time.monotonic()
-        said = self._play(PLAYBOOK)
+        printed = self._play(PLAYBOOK)
         taken = time.monotonic() - start
-        if NOTHING not in said:
-            raise RuntimeError(f"the playbook did not do what it was to do:\n{said}")
+        if NOTHING not in printed:
+            raise RuntimeError(f"the playbook did not do what it was to do:\n{printed}")
         return taken
 
     def theirs(self, changes: bool) -> float:
@@ -129,11 +129,11 @@ class Row:
             server.sh(f"cd {COUNTERS} && for name in {names}; do ln counter $name; done")
 
     def programs(self) -> list[list[str]]:
-        """What was run on each server since then."""
+        """The programs that have run on each server since then."""
         return [server.sh("cat /run/counted").splitlines() for server in self._servers]
 
     def _play(self, playbook: Path) -> str:
-        """What a playbook of ours said that had to succeed."""
+        """The output of a playbook of ours, which has to succeed."""
         command = [f"{PROGRAMS}/ansible-playbook", "-i", str(self._inventory), str(playbook)]
         environment = {
             **os.environ,

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What IPUs cost a Slurm job: how much later it ends than one without, and what the V-IPU controller is asked for it.
+"""The cost of IPUs for a Slurm job: how much later it ends than one without, and the requests to the V-IPU controller.
 
 On one simulated pod, way after way. Compared with a job without IPUs on the same cluster: one job that is waited for,
 and fifty that were submitted at once, from the submission to the end of the last. A simulated partition takes 0.2 s to

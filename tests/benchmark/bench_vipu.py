@@ -157,11 +157,11 @@ class Floor:
         return taken
 
     def requests(self) -> list[str]:
-        """What the controller has been asked."""
+        """The methods that the controller was asked for."""
         return [json.loads(line)["method"] for line in self.log.read_text().splitlines()]
 
     def own_seconds(self) -> float:
-        """What reading and planning take in process when nothing is to do, beyond the calls of the program."""
+        """The seconds of reading and planning in process with nothing to do, without the calls of the program."""
         calls = 0.0
 
         def run(argv: list[str]) -> tuple[int, str, str]:

@@ -32,7 +32,7 @@ CONSTANT = 1.25
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run cost: processor seconds of Ansible, and requests to the switch and to the controller."""
+    """The cost of a run: processor seconds of Ansible, and requests to the switch and to the controller."""
 
     seconds: float
     switch_requests: int
@@ -62,7 +62,7 @@ class Tenants(SimulatedPod):
         self.play("vpods", vpods_only=only)
 
     def cost(self, name: str) -> Cost:
-        """What making one of them costs."""
+        """The cost of making one of them."""
         before, started = self._asked(), _processor_seconds()
         self.make(name)
         seconds, after = _processor_seconds() - started, self._asked()

@@ -65,8 +65,8 @@ def write(directory: Path, racks: int, has_drift: bool) -> Resources:
         pod, drifts = pod_name(number), has_drift and _position(number) == DRIFTED
         _write_switch(directory, number, drifts)
         for server in SERVERS:
-            told = _server(number, server, drifts)
-            (directory / f"{pod}-poplar{server}.json").write_text(json.dumps(told))
+            outputs = _server(number, server, drifts)
+            (directory / f"{pod}-poplar{server}.json").write_text(json.dumps(outputs))
         held["agents"].update(_agents(number))
         _add_tenants(held, number, racks)
         if drifts:
@@ -149,7 +149,7 @@ def _port(*switchport: str) -> list[str]:
 
 
 def _server(number: int, server: int, drifts: bool) -> dict[str, Any]:
-    """What the programs of a server say, and its files."""
+    """The output of a server's programs, and its files."""
     name = {RENAMED: "ens5f0"}.get(_position(number), "ens2f0")
     last = 200 if (_position(number), server) == (RENAMED, 4) else 100 + server
     address = f"10.5.{number}.{last}"

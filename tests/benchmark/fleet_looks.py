@@ -42,7 +42,7 @@ OF_CONTROLLER = {
     "vipu_controller_backup_directory": "/var/lib/vipu/backups",
 }
 
-Told = Mapping[str, Any]
+Fields = Mapping[str, Any]
 Look = dict[str, Any]
 Looks = dict[str, Look]
 
@@ -60,11 +60,11 @@ def looks_at(directory: Path) -> Looks:
     return looks
 
 
-def _look(host: str, settings: Told, **parts: Told) -> Look:
+def _look(host: str, settings: Fields, **parts: Fields) -> Look:
     return {"host": host, "outcome": "answered", "message": "", "settings": settings, "parts": parts}
 
 
-def _switch(name: str, text: str, seen: Told) -> Look:
+def _switch(name: str, text: str, seen: Fields) -> Look:
     config = gathered(parse(text))
     info = {**config, **{field.name: seen.get(field.name) for field in fields(Observed)}}
     sessions = {"busy": {}, "left_over": [], "timer": None}
@@ -72,17 +72,17 @@ def _switch(name: str, text: str, seen: Told) -> Look:
     return _look(name, _defaults("tor_switch"), **plain(parts))
 
 
-def _server(name: str, told: Told) -> Look:
+def _server(name: str, outputs: Fields) -> Look:
     server = links.Server(
-        links=links.links_from(told["links"]),
-        default_devices=frozenset(links.default_devices_from(told["routes"])),
+        links=links.links_from(outputs["links"]),
+        default_devices=frozenset(links.default_devices_from(outputs["routes"])),
         services=frozenset({"networkd"}),
-        claims={device: {"networkd": path} for device, path in told["network_files"].items()},
-        used_texts=told["texts"],
+        claims={device: {"networkd": path} for device, path in outputs["network_files"].items()},
+        used_texts=outputs["texts"],
     )
-    rnic_name, nic = told["nic"], Nic(told["nic"], "mlx5_0")
-    script, unit = boot.script(nic, TOOLS, told["lasting_roce"]), boot.unit(rnic_name, nic)
-    lossless = surveys.Surveyed(nic, told["roce"], script, unit, starts=True)
+    rnic_name, nic = outputs["nic"], Nic(outputs["nic"], "mlx5_0")
+    script, unit = boot.script(nic, TOOLS, outputs["lasting_roce"]), boot.unit(rnic_name, nic)
+    lossless = surveys.Surveyed(nic, outputs["roce"], script, unit, starts=True)
     surveyed = surveys.Survey(TOOLS, server.links, {rnic_name: lossless})
     starts = [f"{boot.wants_directory(nic)}/{boot.unit_name(rnic_name)}"]
     files = {boot.script_path(rnic_name): lossless.script, boot.unit_path(rnic_name): lossless.unit}
@@ -109,7 +109,7 @@ def _server(name: str, told: Told) -> Look:
     return _look(name, {**_defaults("poplar_server", "vpod"), **NICS_ALONE}, **plain(parts))
 
 
-def _nic(link: links.Link) -> Told:
+def _nic(link: links.Link) -> Fields:
     found = {"name": link.device, "mac": link.mac, "up": link.up, "carrier": link.up, "mtu": link.mtu}
     found |= {
         "speed": 100000,
@@ -121,7 +121,7 @@ def _nic(link: links.Link) -> Told:
     return {**found, "counters": {}, "firmware": {"version": None, "verdict": "unknown"}}
 
 
-def _controller(held: Told) -> Look:
+def _controller(held: Fields) -> Look:
     settings = {**_defaults("vipu_controller", "vpod"), **OF_CONTROLLER}
     answer = {"storage": True, "secure": False, "admin_port": 8091, "release": "1.18.0", "allocates_by_agents": True}
     controllers = {"": {**answer, **held, "ipuof_configurations": {}, "ipuof_unread": {}}}

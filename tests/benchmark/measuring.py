@@ -25,7 +25,7 @@ def figure(name: str, value: float, bound: float, at_least: bool = False) -> dic
 
 
 def run(*command: str, **environment: str) -> str:
-    """What a command prints that has to succeed."""
+    """The output of a command, which has to succeed."""
     variables = {**os.environ, **environment}
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -68,7 +68,7 @@ class SimulatedPod:
         run(f"{PROGRAMS}/ansible-playbook", "-i", str(self.inventory), f"playbooks/{playbook}.yml", "-e", words)
 
     def inside(self, machine: str, command: str) -> str:
-        """What a command prints on one of its machines."""
+        """The output of a command on one of its machines."""
         return run("podman", "exec", "--workdir", "/tmp", f"podsim-{machine}", "sh", "-c", command)
 
     def count_requests_of(self, controller: str) -> None:

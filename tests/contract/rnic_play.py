@@ -34,14 +34,14 @@ def begin_change(server: ContainerServer, mtu: int, address: str, backend: str =
 
 
 def result_of(run: subprocess.Popen[str]) -> dict[str, Any]:
-    """What the module has returned."""
+    """The result that the module has returned."""
     (result,) = end_of(run)["plays"][0]["tasks"][0]["hosts"].values()
     assert isinstance(result, dict)
     return result
 
 
 def traces(server: ContainerServer) -> str:
-    """What is left of an armed change."""
+    """The files that an armed change has left behind."""
     unit = "/etc/systemd/system/ipu-rnic-undo.service"
     return server.sh(f"ls {STATE} {unit} /run/ipu-rnic-armed 2>/dev/null || true")
 

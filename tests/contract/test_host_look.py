@@ -132,7 +132,7 @@ def _check_controllers(controllers: dict[str, Any]) -> None:
     assert configuration.keys() == {"devices", "attributes"}
 
 
-def test_what_does_not_answer_is_said_in_one_line(server: ContainerServer) -> None:
+def test_a_controller_that_does_not_answer_is_reported_in_one_line(server: ContainerServer) -> None:
     server.sh("systemctl stop vipu-server.service")
     try:
         _predicted, parts = looks(server)

@@ -33,12 +33,12 @@ class Bed:
         if not changes.get("mapping") and not changes.get("allocation"):
             self.admin("create", "allocation", "jobs", "--size", "64")
         self.slurm = FakeSlurm()
-        self.said: list[str] = []
+        self.log: list[str] = []
         self.directory = Directory(str(directory))
         self.way: Way = way_of(settings(**changes), self.vipu.client, self.slurm.client, self.directory)
         self.during_wait: Callable[[], None] = lambda: None
         self.hooks = Hooks(
-            self.way, self.slurm.client, self.directory, self.said.append, lambda: self.slurm.now, self._wait
+            self.way, self.slurm.client, self.directory, self.log.append, lambda: self.slurm.now, self._wait
         )
         self.vipu.calls.clear()
 
@@ -220,7 +220,7 @@ def test_mapping_gives_each_job_a_user_whose_key_is_for_root_alone(with_users: B
     assert with_users.users == ["j5"]
     sealed = with_users.notes(5).partition("access=")[2]
     assert len(with_users.slurm.client.secret_of(sealed)) > 8
-    assert with_users.slurm.client.secret_of(sealed) not in " ".join(with_users.said)
+    assert with_users.slurm.client.secret_of(sealed) not in " ".join(with_users.log)
     assert with_users.end(5) == 0
     assert (with_users.users, with_users.allocations) == ([], {})
 
@@ -262,7 +262,7 @@ def test_a_batch_job_that_finds_no_block_goes_back_and_says_why(bed: Bed) -> Non
         "create partition (slurm_5): failed: no free block of 32 IPUs in allocation 'jobs': 32 of its 64 IPUs are free."
     )
     assert bed.notes(5) == f"ipu.pod ipus=32 gcds=1 replicas=1 waits={reason}"
-    assert bed.said == [f"job 5 does not start: {reason}"]
+    assert bed.log == [f"job 5 does not start: {reason}"]
     assert bed.slurm.now == 0
     bed.admin("remove", "partition", "mine0")
     assert bed.hooks.prolog(5) == 0
@@ -282,18 +282,18 @@ def test_a_job_that_would_be_lost_waits_until_there_is_room(bed: Bed, job: FakeJ
     bed.during_wait = free_it
     assert bed.start(job) == 0
     assert bed.slurm.now > 100
-    why, end = bed.said
+    why, end = bed.log
     assert why.startswith("job 5 does not start: create partition (slurm_5): failed: no free block")
     assert end == "job 5: has slurm_5 with 64 IPUs"
 
 
-def test_whoever_sits_before_a_job_is_told_once_why_it_waits(bed: Bed) -> None:
+def test_the_user_of_a_waiting_job_is_notified_once_of_the_reason(bed: Bed) -> None:
     bed.admin("create", "partition", "mine", "--size", "4", "--allocation", "jobs")
     bed.during_wait = lambda: bed.admin("remove", "partition", "mine") if bed.slurm.now == 10 else None
     assert bed.start(FakeJob(5, 64, batch=False)) == 0
-    (told,) = [command for command in bed.slurm.commands if command[1] == "notify"]
-    assert told[2] == "5"
-    assert told[3].startswith("create partition (slurm_5): failed: no free block of 64 IPUs")
+    (notification,) = [command for command in bed.slurm.commands if command[1] == "notify"]
+    assert notification[2] == "5"
+    assert notification[3].startswith("create partition (slurm_5): failed: no free block of 64 IPUs")
 
 
 def test_a_job_that_is_cancelled_while_it_waits_stops_waiting(bed: Bed) -> None:
@@ -399,7 +399,7 @@ def test_a_second_epilog_finds_nothing_to_do(bed: Bed) -> None:
     bed.start(FakeJob(5, 16))
     bed.end(5)
     assert bed.hooks.epilog(5) == 0
-    assert bed.said == ["job 5: has slurm_5 with 16 IPUs", "job 5: gave its IPUs back"]
+    assert bed.log == ["job 5: has slurm_5 with 16 IPUs", "job 5: gave its IPUs back"]
 
 
 def test_the_epilog_waits_for_the_jobs_processes(bed: Bed) -> None:
@@ -421,7 +421,7 @@ def test_the_epilog_does_not_wait_for_a_dead_node_for_ever(bed: Bed) -> None:
     bed.slurm.jobs[5].state = "COMPLETING"
     assert bed.hooks.epilog(5) == 0
     assert bed.slurm.now >= PROCESSES_LIMIT
-    assert "its nodes have not finished after 600 s" in bed.said[1]
+    assert "its nodes have not finished after 600 s" in bed.log[1]
     assert bed.partitions == {}
 
 

@@ -70,7 +70,7 @@ def test_agents_that_the_controller_has_chosen_are_no_failure(monkeypatch: pytes
         converge(site, declared)
 
 
-def test_purge_removes_what_is_not_declared_where_it_was_told_to(site: InProcess) -> None:
+def test_purge_removes_undeclared_partitions_in_its_scope_only(site: InProcess) -> None:
     for name, allocation in (("old1", "alice"), ("p4711", "alice"), ("old2", "bob")):
         slurm(site, name, allocation)
     outcome = converge(site, pod(), purge=Purge(partitions_of=("alice",), ignore=("p[0-9]*",), max_deletions=1))

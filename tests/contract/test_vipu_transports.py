@@ -43,8 +43,8 @@ class Installation:
             text=True,
         )
         self.certificates = str(directory / "vipu-certs" / "client") if secure else ""
-        said = dict(line.split(": ") for line in prepared.stdout.splitlines())
-        self.administrator = self.credentials(said.get("Default user is", ""), said.get("Access Key is", ""))
+        printed = dict(line.split(": ") for line in prepared.stdout.splitlines())
+        self.administrator = self.credentials(printed.get("Default user is", ""), printed.get("Access Key is", ""))
 
     def credentials(self, user_id: str, access_key: str) -> Credentials:
         return Credentials(user_id, access_key, self.certificates)

@@ -33,7 +33,7 @@ class OneWorkerForAPod(LoadScopeScheduling):
     """The tests of a file, or of a folder with one pod, stay with one worker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """What those have in common that go to the same worker."""
+        """The common part of the tests that go to the same worker."""
         file = nodeid.partition("::")[0]
         return file.removeprefix("tests/integration/").partition("/")[0]
 
@@ -67,7 +67,7 @@ class Pod:
         return done.returncode, done.stdout + done.stderr
 
     def module(self, host: str, name: str, **options: Any) -> dict[str, Any]:
-        """What one of the collection's modules returns that is run on a host."""
+        """The result of one of the collection's modules, run on a host."""
         done = subprocess.run(
             [
                 f"{self.programs}/ansible",
@@ -99,7 +99,7 @@ class Pod:
         )
 
     def inside(self, host: str, command: str) -> str:
-        """What a command prints that is run on one of the simulated machines."""
+        """The output of a command on one of the simulated machines."""
         return self._containers.run(f"podsim-{host}", "sh", "-c", command)
 
     def held(self, kind: str, host: str = "ctrl001") -> list[str]:
@@ -175,7 +175,7 @@ def pod(fresh_pod: Pod) -> Pod:
 
 @pytest.fixture(scope="module")
 def rest(slurm: Slurm) -> dict[str, Any]:
-    """What there is in a Slurm cluster whose servers are all idle; one that was just resumed takes a moment."""
+    """The state of a Slurm cluster whose servers are all idle; one that was just resumed takes a moment."""
     slurm.until('[ "$(sinfo -h -N -o %T | sort -u)" = idle ]', "not all servers are idle")
     return slurm.left()
 

@@ -117,7 +117,7 @@ def pod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pod]:
 
 @pytest.fixture
 def inventory(tmp_path: Path) -> Path:
-    """What is known, and how the devices are reached."""
+    """An inventory with the known facts, and the connections to the devices."""
     known = tmp_path / "known"
     known.mkdir()
     (known / "pods.yml").write_text(yaml.safe_dump(KNOWN))
@@ -209,8 +209,8 @@ def test_each_contradiction_is_found_once_and_nothing_else(pod: Pod, inventory: 
     run, place = gather(pod, inventory)
     assert (run.code, run.messages) == (0, "")
     assert starts(place) == sorted(CONTRADICTIONS)
-    told = (place / "findings.md").read_text()
-    assert all(finding in told for _device, finding in CONTRADICTIONS)
+    report = (place / "findings.md").read_text()
+    assert all(finding in report for _device, finding in CONTRADICTIONS)
 
 
 def starts(place: Path) -> list[tuple[str, str]]:

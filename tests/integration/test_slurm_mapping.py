@@ -52,8 +52,8 @@ def test_everyday_life(slurm: Slurm, event: events.Event) -> None:
 
 def machines_of(slurm: Slurm, job: Job) -> list[str]:
     """The IPU-Machines of a job's allocation."""
-    said = json.loads(slurm.administer(f"--showjson get allocation c{job.id}"))
-    return sorted(said["allocation"]["spec"]["agent_ids"], key=lambda name: int(name.removeprefix("pod001-ipum")))
+    answer = json.loads(slurm.administer(f"--showjson get allocation c{job.id}"))
+    return sorted(answer["allocation"]["spec"]["agent_ids"], key=lambda name: int(name.removeprefix("pod001-ipum")))
 
 
 @pytest.mark.usefixtures("at_rest")
@@ -163,8 +163,8 @@ def test_the_server_of_a_machine_that_is_excluded_takes_no_jobs_and_what_the_sit
     run = slurm.pod.playbook("slurm", inventory=excluding(tmp_path, *left_out))
     assert (run.code, run.messages) == (0, "")
     assert run.changed == {**dict.fromkeys(run.changed, 0), CONTROLLER: 1}
-    said = f"degraded: {damaged} takes no jobs, as pod001-ipum6..7 of its IPU-Machines is excluded"
-    assert said in json.dumps(run.document)
+    line = f"degraded: {damaged} takes no jobs, as pod001-ipum6..7 of its IPU-Machines is excluded"
+    assert line in json.dumps(run.document)
     slurm.release(*jobs)
     assert slurm.ends(*jobs) == ["COMPLETED"] * 2
     assert drained(slurm, damaged) == "drained ipu.pod: excluded pod001-ipum6..7"
@@ -188,7 +188,7 @@ def drained(slurm: Slurm, server: str) -> str:
 
 
 @pytest.mark.usefixtures("at_rest")
-def test_how_many_ipus_are_possible_is_said(slurm: Slurm) -> None:
+def test_a_refusal_names_the_possible_number_of_ipus(slurm: Slurm) -> None:
     assert "16 IPUs of each of its nodes" in slurm.refusal("sbatch --ipus=8 --wrap=true")
     assert "use -N 2" in slurm.refusal("sbatch --ipus=32 -N1 --wrap=true")
 

@@ -38,7 +38,7 @@ SERVICES = {**SETTINGS, "vipu_controller_dedicated": [{"name": name, **DEDICATED
 
 
 def options_of(declared: Declared) -> Options:
-    """What is declared, as the core says it: what is left out is not there."""
+    """The declared entities as the core has them, without the fields that are left out."""
     return {
         plural(kind): [
             {name: value for name, value in entity.items() if value is not None} for entity in declared[kind]
@@ -48,7 +48,7 @@ def options_of(declared: Declared) -> Options:
 
 
 def engine(site: InProcess, options: Options, kinds: Sequence[str]) -> Engine:
-    """What the module vipu_state does with the options that the role gives to it."""
+    """The module vipu_state's engine, with the options that the role gives to it."""
     params = {**{kind: options[kind] for kind in kinds if kind in options}, "key_directory": "/keys"}
     return Engine(site.client, declared_by(params), policy_of(params), AccessKeys(keep=True), wait_timeout=0)
 
@@ -72,7 +72,7 @@ def seen(*vpods: str, **sites: InProcess) -> dict[str, Any]:
 
 
 def plain(steps: list[Step] | str) -> Any:
-    """What both say of the steps, of whichever controller they are."""
+    """The steps in a form that is comparable, of whichever controller they are."""
     if isinstance(steps, str):
         return steps
     return [{name: value for name, value in vars(step).items() if name != "vpod"} for step in steps]
@@ -133,15 +133,15 @@ def test_dedicated_controllers_that_hold_the_same_names_are_not_mixed_up(
     assert plain(steps) == plain(predicted(one, emptied))
     again = steps_of(lambda: dedicated_steps(wanted, SETTINGS, there, steps))
     engine(one, emptied, ALL).converge(check_mode=False)
-    told = [predicted(site, each) for site, each in zip((one, two), wanted, strict=True)]
-    refusals = [each for each in told if isinstance(each, str)]
-    expected = refusals[0] if refusals else [step for each in told for step in each]
+    outcomes = [predicted(site, each) for site, each in zip((one, two), wanted, strict=True)]
+    refusals = [each for each in outcomes if isinstance(each, str)]
+    expected = refusals[0] if refusals else [step for each in outcomes for step in each]
     assert plain(again) == plain(expected)
     event("refused" if refusals else f"{min(len(expected), 5)} steps or more")
 
 
 def gone(there: dict[str, Any], kinds: Sequence[str], down: set[str], vpod: str = "") -> Options:
-    """What goes with some allocations, as the teardown says it; of a dedicated controller that is all of it."""
+    """The entities that go with some allocations, as the teardown names them; all of a dedicated controller."""
     held_now = there["parts"]["controllers"][vpod]
     goes = {
         "users": lambda fields: not fields["admin"] and (vpod or set(fields["allocations"]) & down),
@@ -158,5 +158,5 @@ def gone(there: dict[str, Any], kinds: Sequence[str], down: set[str], vpod: str 
 
 
 def public(steps: list[Step] | str) -> Any:
-    """What plans say of the steps; fields that only the controller can tell are not known before it has."""
+    """The steps as plans show them; fields that only the controller can choose are unknown before it has."""
     return steps if isinstance(steps, str) else [step.public() for step in steps]

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a look reads survives the way to the control node: the same types with the same values come out of JSON."""
+"""A look survives the way to the control node: the same types with the same values come out of JSON."""
 
 from __future__ import annotations
 

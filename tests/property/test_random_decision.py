@@ -49,7 +49,7 @@ def entry(number: int, **words: Any) -> dict[str, Any]:
 
 @st.composite
 def entries(draw: st.DrawFn, number: int, is_pinned: bool) -> dict[str, Any]:
-    """What may be said of one vPOD."""
+    """A random declaration of one vPOD."""
     words: dict[str, Any] = {
         "ipus": draw(st.sampled_from([4, 8, 16])),
         "vlan": draw(st.sampled_from([100 + number, 110 + number])),
@@ -78,7 +78,7 @@ def vpods_first(draw: st.DrawFn, is_pinned: bool) -> Vpods:
 
 @st.composite
 def vpods_next(draw: st.DrawFn, before: Vpods, is_pinned: bool) -> Vpods:
-    """What is declared next: the same, something else, or that they are to go."""
+    """The next declaration, at random: the same, something else, or vPODs that are to go."""
     after: Vpods = {}
     for number in NUMBERS:
         name = f"t{number}"
@@ -135,7 +135,7 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
 
 
 def bring_others(there: PodInMemory) -> None:
-    """What somebody else has on the pod."""
+    """Put the work of somebody else on the pod."""
     there.switch.switch.configure(
         "vlan 700", "name site", "exit", "interface Ethernet31/1", "switchport access vlan 700", "description of a site"
     )
@@ -169,7 +169,7 @@ def of_others(there: PodInMemory) -> Any:
 
 
 def by_hand(there: PodInMemory) -> dict[str, Callable[[], Any]]:
-    """What tired hands do to what is declared."""
+    """Name to a change that somebody makes by hand to a declared thing."""
     switch, server = there.switch.switch, there.servers["p-poplar1"]
     return {
         "p-tor port": lambda: switch.configure("interface Ethernet25/1", "switchport access vlan 700"),
@@ -235,7 +235,7 @@ def running_pod() -> PodInMemory:
 
 @st.composite
 def requests(draw: st.DrawFn, there: PodInMemory) -> dict[str, Any]:
-    """What somebody asks for: some devices, vPODs, parts."""
+    """A random request: some devices, vPODs, parts."""
     words: dict[str, Any] = {"allowed": draw(st.sampled_from([(), ("t1",), ("t1", "t2", "t3")]))}
     words["only"] = draw(st.sampled_from([None, None, ["t1"], ["t3"]]))
     if draw(st.booleans()):

@@ -59,11 +59,11 @@ def placed(words: dict[str, Any], allocations: Blocks | None = None) -> Blocks:
 
 
 def placed_or_none(
-    words: dict[str, Any], allocations: Blocks | None = None, told: Collection[str] = ()
+    words: dict[str, Any], allocations: Blocks | None = None, allowed: Collection[str] = ()
 ) -> Blocks | None:
     declaration = parse_declaration(words)
     try:
-        return place(declaration, {HOST: allocations or {}}, told)
+        return place(declaration, {HOST: allocations or {}}, allowed)
     except DeclarationError:
         return None
 
@@ -186,13 +186,13 @@ def test_a_vpod_of_another_size_stays_inside_or_grows_around_its_block(there: Bl
 
 
 @given(layouts(), st.sampled_from(MACHINES), wishes(most=8), st.booleans())
-def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_if_told_so_or_stays(
-    there: Blocks, dead: str, wanted: dict[str, int], is_told: bool
+def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_if_allowed_or_stays(
+    there: Blocks, dead: str, wanted: dict[str, int], is_allowed: bool
 ) -> None:
     everything = {**sizes_of(there), **wanted}
     assume(sum(everything.values()) <= len(MACHINES))
     words = document(everything, **{dead.split("-", maxsplit=1)[0]: [dead]})
-    placement = placed_or_none(words, there, told=everything if is_told else ())
+    placement = placed_or_none(words, there, allowed=everything if is_allowed else ())
     if placement is None:
         return
     on_it = {name for name, machines in there.items() if dead in machines}
@@ -202,11 +202,11 @@ def test_nobody_gets_an_excluded_machine_and_who_has_it_leaves_it_if_told_so_or_
         name: machines for name, machines in there.items() if name not in on_it
     }
     assert_sound(placement, everything)
-    assert is_told or set(left_there) == on_it
+    assert is_allowed or set(left_there) == on_it
     for name in left_there:
         held = {machine for other in there if other != name for machine in there[other]}
         assert placement[name] == there[name]
-        assert not is_told or not [
+        assert not is_allowed or not [
             block for block in blocks(everything[name]) if held.isdisjoint(block) and dead not in block
         ]
 

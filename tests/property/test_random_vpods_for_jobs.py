@@ -92,7 +92,7 @@ class SlurmWorld(World):
 
 @st.composite
 def declared(draw: st.DrawFn, number: int, was: dict[str, Any]) -> dict[str, Any]:
-    """What may be said next of one vPOD; nothing of one that was not there."""
+    """The next declaration of one vPOD, at random; nothing of one that was not there."""
     kind = draw(st.sampled_from(["own", "jobs", "jobs", "absent"]))
     name, ipus = f"t{number}", draw(st.sampled_from([4, 8, 16]))
     first = draw(st.integers(0, 64 // ipus - 1)) * (ipus // 4)
@@ -169,15 +169,15 @@ def with_jobs(draw: st.DrawFn) -> State:
 
 
 @given(with_jobs(), adoption.MODES)
-def test_what_jobs_have_is_adopted_by_nobody_and_said(state: State, mode: str) -> None:
+def test_what_jobs_have_is_reported_and_not_adopted(state: State, mode: str) -> None:
     found = adopted(adoption.document(mode), {adoption.HOST: adoption.held(state)})
     declared_now = adoption.declared_by(found, state)
     assert plan(declared_now, state) == []
-    said = " ".join(found.reasons)
+    report = " ".join(found.reasons)
     for kind, names in state.items():
         of_jobs = [name for name, each in names.items() if kind in ("allocation", USER) and name[1:].isdigit()]
         assert not {each["name"] for each in declared_now[kind]} & set(of_jobs)
-        assert all(f"{kind} {name} is not in pods.yml: " in said for name in of_jobs)
+        assert all(f"{kind} {name} is not in pods.yml: " in report for name in of_jobs)
 
 
 @given(with_jobs(), adoption.MODES, st.data())

@@ -128,7 +128,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def _meddle(draw: st.DrawFn, server: TinyServer, name: str) -> None:
-    """What people and programs do to an interface or its files between two runs."""
+    """Change an interface or its files as people and programs do between two runs."""
     nic = server.nics.get(name)
     if nic is None:
         return
@@ -252,7 +252,7 @@ def test_whoever_dies_in_the_middle(case: Case, call: int, reboots: bool) -> Non
 
 @given(case=cases())
 def test_what_is_gathered_can_be_declared_and_changes_nothing_that_runs(case: Case) -> None:
-    """What others may own, a VLAN without files of ours, too."""
+    """Interfaces of others too, such as a VLAN without files of ours."""
     server = case.server
     facts = gathered(client_of(server).survey([]))
     if _refused(server, facts):

@@ -196,8 +196,8 @@ def test_what_comes_back_after_a_restart_can_be_declared(case: tuple[TinyRoceSer
     outcome = attempt(server, options)
     assume(outcome is not None)
     found = lasting(RoceClient(server.run, server.files).survey_all())
-    said = {option["name"] for option in options if any(value != {} for key, value in option.items() if key != "name")}
-    assert said <= {each["name"] for each in found}
+    named = {option["name"] for option in options if any(value != {} for key, value in option.items() if key != "name")}
+    assert named <= {each["name"] for each in found}
     assert not found or not run(server, *found, check_mode=True).changed
     for port in server.nics.ports.values():
         port.pfc = [5]

@@ -105,7 +105,7 @@ def test_nothing_is_planned_and_what_is_declared_is_what_is_there(
     assert again.document == adoption.document
 
 
-def test_what_servers_have_in_common_is_said_once_and_exceptions_by_name() -> None:
+def test_common_settings_of_servers_are_declared_once_and_exceptions_by_name() -> None:
     def read(number: int, name: str = "rnic0", mtu: int = 9000, address: str = "") -> dict[str, Any]:
         addresses = [address or f"10.1.5.10{number}/24"]
         return {
@@ -133,7 +133,7 @@ def test_what_servers_have_in_common_is_said_once_and_exceptions_by_name() -> No
     assert adoption.reasons == []
 
 
-def test_an_address_that_an_ipu_machine_has_is_not_said_of_a_server() -> None:
+def test_an_address_that_an_ipu_machine_has_is_not_declared_for_a_server() -> None:
     interface = {"name": "rnic0", "type": "nic", "mac": "04:3f:72:00:01:02", "addresses": ["10.1.5.3/24"], "mtu": 9000}
     there = {"p-poplar1": {"gathered": [interface], "lasting": ["rnic0"]}}
     adoption = adopted_fleet({"schema": 1, "pods": {"p": DECLARED[0]}}, {}, {}, there)

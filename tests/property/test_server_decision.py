@@ -27,10 +27,10 @@ from tests.support.in_memory.server import TinyServer
 from tests.support.in_memory.server_looks import look_at, look_at_roce, settings
 
 Options = list[dict[str, Any]]
-Told = list[tuple[Any, ...]] | str
+Outcome = list[tuple[Any, ...]] | str
 
 
-def told(steps: Callable[[], list[Step]]) -> Told:
+def outcome(steps: Callable[[], list[Step]]) -> Outcome:
     """The steps without their kind, or why there are none."""
     try:
         return [(step.action, step.name, step.reason, step.risk, step.before, step.after) for step in steps()]
@@ -48,10 +48,10 @@ def planned(case: Case, options: Options, earlier: list[Step] | None = None) -> 
 def test_interfaces_are_planned_as_the_module_says(case: Case, use: Callable[[TinyServer], None]) -> None:
     server, options = case.server, case.options
     use(server)
-    found = told(lambda: list(changed(server, options, check_mode=True).steps))
+    found = outcome(lambda: list(changed(server, options, check_mode=True).steps))
     # What netplan makes of its files the server alone can tell.
     assume(not (isinstance(found, str) and found.startswith("netplan would")))
-    assert told(lambda: planned(case, options)) == found
+    assert outcome(lambda: planned(case, options)) == found
     if not isinstance(found, str):
         assert confirmed(server, options).failure is None
         assert planned(case, options) == []
@@ -61,16 +61,16 @@ def test_interfaces_are_planned_as_the_module_says(case: Case, use: Callable[[Ti
 def test_interfaces_are_planned_on_what_was_planned_before(case: Case, data: st.DataObject) -> None:
     server, options = case.server, case.options
     # The daemons themselves make again what somebody has deleted, and no plan says so.
-    assume(not case.lost and not isinstance(told(lambda: planned(case, options)), str))
+    assume(not case.lost and not isinstance(outcome(lambda: planned(case, options)), str))
     steps = planned(case, options)
     labels = {nic: option["name"] for nic, option in zip(("rnic0", "rnic1"), options, strict=False)}
     wanted = data.draw(declarations(labels))
-    ahead = told(lambda: planned(case, wanted, steps))
+    ahead = outcome(lambda: planned(case, wanted, steps))
     try:
         confirmed(server, options)
     except Refused:
         return
-    assert told(lambda: planned(case, wanted)) == ahead
+    assert outcome(lambda: planned(case, wanted)) == ahead
 
 
 @given(case=roce_cases(), is_labelled=st.booleans(), data=st.data())
@@ -84,21 +84,21 @@ def test_lossless_settings_are_planned_as_the_module_says(
         look = json.loads(json.dumps(look_at_roce(server)))
         return server_steps({"interfaces": []}, settings(roce=wanted), look, earlier or [])
 
-    found = told(lambda: list(run(server, *options, check_mode=True).steps))
-    assert told(lambda: plan(options)) == found
+    found = outcome(lambda: list(run(server, *options, check_mode=True).steps))
+    assert outcome(lambda: plan(options)) == found
     if isinstance(found, str):
         return
     steps = plan(options)
     other = data.draw(roce_declarations(server.files.ofed))
     other = [_labelled(option) if is_labelled else option for option in other if option["name"] in _names(declared)]
-    ahead = told(lambda: plan(other, steps))
+    ahead = outcome(lambda: plan(other, steps))
     assert run(server, *options).failure is None
     assert plan(options) == []
     # A tool tells DSCPs in an order of its own, in which a reason then names them.
-    assert _without_reasons(told(lambda: plan(other))) == _without_reasons(ahead)
+    assert _without_reasons(outcome(lambda: plan(other))) == _without_reasons(ahead)
 
 
-def _without_reasons(found: Told) -> Told:
+def _without_reasons(found: Outcome) -> Outcome:
     return found if isinstance(found, str) else [(action, name, *rest) for action, name, _reason, *rest in found]
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tenants get, whatever is declared: each thing exactly once, where it belongs, and nothing of another's."""
+"""The things of tenants, whatever is declared: each exactly once, where it belongs, and nothing of another's."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def test_a_virtual_function_is_in_the_vlan_of_its_vpod_and_there_are_always_equa
 
 
 @given(declarations())
-def test_every_gcd_is_told_to_the_servers_that_run_it(declaration: Declaration) -> None:
+def test_the_servers_that_run_a_gcd_get_its_settings(declaration: Declaration) -> None:
     servers = wanted_of(declaration)["poplar_servers"]
-    told = {(name, each["name"], each["gcd"]) for name in SERVERS for each in servers[name]["ipuof"]["partitions"]}
-    assert told == {
+    served = {(name, each["name"], each["gcd"]) for name in SERVERS for each in servers[name]["ipuof"]["partitions"]}
+    assert served == {
         (server, partition.name, gcd)
         for vpod in declaration.vpods.values()
         for partition in vpod.partitions

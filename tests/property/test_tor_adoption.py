@@ -115,30 +115,30 @@ def wanted(document: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=60)
 @given(configurations())
-def test_nothing_is_planned_from_what_is_written_and_every_port_is_said_as_it_is(text: str) -> None:
+def test_nothing_is_planned_from_what_is_written_and_every_port_is_declared_as_it_is(text: str) -> None:
     running = parse(text)
     adoption = adopted(DOCUMENT, {"p-tor": gathered(running)})
     event(f"roce: {adoption.document['pods']['p'].get('tor', {}).get('roce')}")
     options = wanted(adoption.document)
     assert plan(declare(**options), running) == []
-    said = {port["name"]: port for port in options["ports"]}
-    external = sum(port["owner"] == "external" for port in said.values())
+    written = {port["name"]: port for port in options["ports"]}
+    external = sum(port["owner"] == "external" for port in written.values())
     event(f"external ports: {'none' if not external else 'some'}")
     for number in range(9, 33):
         name = f"Ethernet{number}/1"
-        assert is_said(running.ports[name], said.get(name, {})), (name, running.ports[name], said.get(name))
+        assert is_declared(running.ports[name], written.get(name, {})), (name, running.ports[name], written.get(name))
 
 
-def is_said(there: dict[str, Any], said: dict[str, Any]) -> bool:
+def is_declared(there: dict[str, Any], written: dict[str, Any]) -> bool:
     """Whether a new switch would get the port as it is; but for what is EOS's default, and what has no words."""
-    if said.get("owner") == "external" or (not said and there["mode"] not in ("access", "trunk")):
+    if written.get("owner") == "external" or (not written and there["mode"] not in ("access", "trunk")):
         return True
-    told = {field: DEFAULTS[field] if said.get(field) is None else said[field] for field in DEFAULTS}
+    effective = {field: DEFAULTS[field] if written.get(field) is None else written[field] for field in DEFAULTS}
     without_words = there["mtu"] < 1280, not there["description"].isascii()
-    return told == {
+    return effective == {
         "description": "" if without_words[1] else there["description"],
-        "vlan": told["vlan"] if there["mode"] == "trunk" or there["channel_group"] else there["vlan"],
-        "mtu": told["mtu"] if without_words[0] or there["channel_group"] else there["mtu"],
+        "vlan": effective["vlan"] if there["mode"] == "trunk" or there["channel_group"] else there["vlan"],
+        "mtu": effective["mtu"] if without_words[0] or there["channel_group"] else there["mtu"],
         "enabled": there["enabled"],
         "channel_group": there["channel_group"],
     }

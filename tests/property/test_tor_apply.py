@@ -69,7 +69,7 @@ def check(switch: InProcessSwitch, declared: dict[str, Any]) -> bool:
 
 
 def foreign_blocks(switch: InProcessSwitch, declared: dict[str, Any]) -> list[str]:
-    """What nobody declared, as it stands in the running-config."""
+    """The blocks of the running-config that nobody declared."""
     scope = declared.get("scope", {}).get("ports", [])
     ours = {port["name"] for port in declared["ports"] if port.get("owner") != "external"}
     cleared = {name for name in scope if name not in {port["name"] for port in declared["ports"]}}

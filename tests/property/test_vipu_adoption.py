@@ -55,7 +55,7 @@ def racks(draw: st.DrawFn, numbers: list[int]) -> dict[str, dict[str, Any]]:
 
 @st.composite
 def controllers(draw: st.DrawFn) -> State:
-    """What a controller may hold: clusters over three racks, allocations, partitions and users in them."""
+    """A random state of a controller: clusters over three racks, with allocations, partitions and users."""
     state = empty_state()
     order = draw(st.permutations([1, 2, 3]))
     cut = draw(st.integers(0, 3))
@@ -127,7 +127,7 @@ def held(state: State) -> dict[str, Any]:
 
 
 def declared_by(adoption: Adoption, state: State) -> dict[str, list[dict[str, Any]]]:
-    """What playbooks declare from the pods.yml that was written, and the options beside it."""
+    """The options that playbooks declare from the pods.yml that was written, and those beside it."""
     declaration = parse_declaration(adoption.document)
     allocations = {name: fields["agents"] for name, fields in state["allocation"].items()}
     controller = desired(declaration, place(declaration, {HOST: allocations}))["vipu_controllers"][HOST]
@@ -201,8 +201,8 @@ def test_everything_is_somewhere_and_what_is_not_in_pods_yml_has_a_reason(state:
     for kind in ("allocation", PARTITION):
         for name in state[kind]:
             beside = any(entity["name"] == name for entity in left.get(plural(kind), []))
-            said = any(f"{kind} {name} is not in pods.yml" in reason for reason in adoption.reasons)
-            assert (name in in_pods) + beside == 1 or said
+            is_reported = any(f"{kind} {name} is not in pods.yml" in reason for reason in adoption.reasons)
+            assert (name in in_pods) + beside == 1 or is_reported
 
 
 def test_what_v_ipu_does_not_know_is_kept() -> None:
@@ -270,7 +270,7 @@ def test_a_word_that_pods_yml_does_not_have_leaves_the_partition_to_vipu_state(f
     ]
 
 
-def test_what_is_said_at_creation_only_is_kept() -> None:
+def test_fields_that_are_set_at_creation_only_are_kept() -> None:
     earlier = {"alice": {"cluster": "c", "ipus": 32, "partitions": {"p": {"ipus": 4, "relocatable": True}}}}
     adoption = adopted({**DOCUMENT, "vpods": earlier}, {HOST: held(rack_with(p={}))})
     assert adoption.document["vpods"]["alice"]["partitions"]["p"]["relocatable"] is True

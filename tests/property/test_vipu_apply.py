@@ -40,9 +40,9 @@ def check_predicted(predicted: State, real: State) -> None:
     assert {kind: predicted[kind].keys() for kind in real} == {kind: real[kind].keys() for kind in real}
     for kind, entities in real.items():
         for name, fields in entities.items():
-            told = predicted[kind][name]
-            assert {**fields, **told} == fields
-            assert set(fields) - set(told) <= set(COMPUTED[kind])
+            expected = predicted[kind][name]
+            assert {**fields, **expected} == fields
+            assert set(fields) - set(expected) <= set(COMPUTED[kind])
 
 
 PAIRS = 200

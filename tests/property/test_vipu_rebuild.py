@@ -54,12 +54,12 @@ def test_a_rebuild_in_four_calls_is_what_check_mode_predicts(before: int, after:
     call(site, {**base(before), **tenants(before)})
     calls = [gone("partition", "user"), gone("allocation"), base(after), tenants(after)]
     predicted: State = {}
-    told = []
+    steps_of_calls = []
     writes = site.memory.writes
     for declared in calls:
         outcome = call(site, declared, predicted)
-        told.append(list(outcome.steps))
+        steps_of_calls.append(list(outcome.steps))
         predicted = {**predicted, **(outcome.after or {})}
     assert site.memory.writes == writes
-    assert [list(call(site, declared).steps) for declared in calls] == told
-    assert [len(steps) for steps in told] == [2, 1, 1, 2]
+    assert [list(call(site, declared).steps) for declared in calls] == steps_of_calls
+    assert [len(steps) for steps in steps_of_calls] == [2, 1, 1, 2]

@@ -66,7 +66,7 @@ def worlds(draw: st.DrawFn) -> tuple[Host, Host, dict[str, Any]]:
     return server, host, wanted
 
 
-def told(steps: list[Step]) -> dict[str, str]:
+def actions(steps: list[Step]) -> dict[str, str]:
     return {step.name: step.action for step in steps}
 
 
@@ -100,8 +100,8 @@ def test_a_decision_says_what_the_role_does(
         return
 
     steps = vpod_steps(wanted, settings, look, seen_of_controller, (), new_key, earlier)
-    assert told(steps) == changes(before, server.seen())
-    assert len(told(steps)) == len(steps)
+    assert actions(steps) == changes(before, server.seen())
+    assert len(actions(steps)) == len(steps)
     assert vpod_steps(wanted, settings, server.look(), host.look()) == []
 
 

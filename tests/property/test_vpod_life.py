@@ -81,7 +81,7 @@ class World:
             self.entities(up["vipu_controllers"][HOST], kind)
 
     def release(self, name: str) -> None:
-        """What stands on an allocation has to have gone before it."""
+        """Release an allocation; users and partitions on it have to have gone before."""
         assert not [user for user, each in self.held["users"].items() if name in each["allocations"]]
         assert not [part for part, each in self.held["partitions"].items() if each["allocation"] == name]
         del self.held["allocations"][name]
@@ -117,7 +117,7 @@ class World:
         return copy.deepcopy((self.ports, self.vlans, self.clients, self.held))
 
     def of(self, vpod: str) -> Any:
-        """What one vPOD has."""
+        """The ports, clients and entities of one vPOD."""
         number = int(vpod[1:])
         return (
             sorted(name for name, vlan in self.ports.items() if vlan == 100 + number),

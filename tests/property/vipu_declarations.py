@@ -124,7 +124,7 @@ def check_order(steps: list[Step]) -> None:
 
 
 def check_untouched(declared: Declared, policy: Policy, before: State, after: State) -> None:
-    """What is neither declared nor in the purge's scope is there as before, but for what the controller decides."""
+    """Assert that nothing outside the declaration and the purge's scope changes, unless the controller decides it."""
     scopes = {
         "allocation": ("cluster", policy.purge.allocations_of),
         "partition": ("allocation", policy.purge.partitions_of),

@@ -113,8 +113,8 @@ ADMIN_COMMENT = re.compile(r" AdminComment=(.*?) (?=[A-Z]\w*=|$)")
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a command did: its exit status, and all that it printed."""
+class Result:
+    """The result of a command: its exit status, and all that it printed."""
 
     code: int
     text: str
@@ -151,8 +151,8 @@ class SlurmCluster:
         """Have jobs examined by these settings from now on."""
         (self._folder / "slurm" / "ipu-pod.lua").write_text(lua_of(settings))
 
-    def sh(self, script: str, user: str = "root") -> Said:
-        """What a shell script did; a minute is too long."""
+    def sh(self, script: str, user: str = "root") -> Result:
+        """The result of a shell script, which may take a minute."""
         inside = self._containers.enter(self._container)
         done = subprocess.run(
             [*inside, "runuser", "-u", user, "--", "timeout", "60", "sh", "-c", f"cd /tmp; {script}"],
@@ -161,7 +161,7 @@ class SlurmCluster:
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
             check=False,
         )
-        return Said(done.returncode, done.stdout + done.stderr)
+        return Result(done.returncode, done.stdout + done.stderr)
 
     def job(self, number: str) -> dict[str, str]:
         """Slurm's fields of a job."""
@@ -169,17 +169,17 @@ class SlurmCluster:
         comment = ADMIN_COMMENT.search(shown)
         return {**dict(FIELD.findall(shown)), "AdminComment": comment[1].strip() if comment else ""}
 
-    def submitted(self, options: str, environment: str = "") -> tuple[str, Said]:
+    def submitted(self, options: str, environment: str = "") -> tuple[str, Result]:
         """Submit a job that is held; the options end with its script. Returns its number, if any, and what was said."""
-        said = self.sh(f"{environment} sbatch --hold --parsable --output=/tmp/%j.out {options}", USER)
-        number = re.search(r"^\d+$", said.text, re.MULTILINE)
-        return (number[0] if number else "", said)
+        result = self.sh(f"{environment} sbatch --hold --parsable --output=/tmp/%j.out {options}", USER)
+        number = re.search(r"^\d+$", result.text, re.MULTILINE)
+        return (number[0] if number else "", result)
 
     def output_of(self, script: str, file: str = "", options: str = "", environment: str = "") -> str:
-        """What a batch job prints, on whose nodes the role's file says this of it; without, it is no IPU job."""
+        """The output of a batch job, on whose nodes the role's file has this content; without one, it is no IPU job."""
         self.sh(f"echo {quote(script)} | sed '1i #!/bin/sh' > job.sh", USER)
-        number, said = self.submitted(f"{options} job.sh", environment)
-        assert number, said.text
+        number, result = self.submitted(f"{options} job.sh", environment)
+        assert number, result.text
         if file:
             self.sh(f"printf %s {quote(file)} > {RUN}/{number}.env")
         return self.output_of_held(number)
@@ -189,6 +189,6 @@ class SlurmCluster:
         return self.sh(f"scontrol release {number}").text + self.output_at_end_of(number)
 
     def output_at_end_of(self, number: str) -> str:
-        """What a job has printed when it is over."""
+        """The output of a job, once it is over."""
         ended = f'until [ -z "$(squeue --noheader --jobs={number})" ]; do sleep 0.05; done'
         return self.sh(f"{ended}; cat /tmp/{number}.out").text

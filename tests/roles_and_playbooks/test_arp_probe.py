@@ -54,7 +54,7 @@ def test_a_machine_answers_to_a_server_without_address(server: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "silent: nobody\n", "")
 
 
-def test_silence_is_told_and_is_no_error(server: str) -> None:
+def test_a_silent_address_is_reported_and_is_no_error(server: str) -> None:
     done = run(server, "rnic0", "10.5.1.1", "10.5.1.2")
     assert (done.returncode, done.stdout) == (0, "silent: 10.5.1.2\n")
 

@@ -73,30 +73,30 @@ def controller(site: Site) -> Iterator[None]:
 @pytest.mark.usefixtures("controller")
 def test_what_is_allocated_and_declared_and_out_of_order_is_not_free(site: Site) -> None:
     admin(site, "create allocation bob --agents p-ipum5,p-ipum6")
-    code, said = site.capacity("-e", "ipus=32")
-    assert code == 0, said
-    assert "c: 36 of 64 IPUs free, in blocks: 1 of 16, 2 of 8, 1 of 4" in said
-    assert "p  aaaa bb.. .... ...x  p-ipum1..16" in said
-    assert "a alice, 16 IPUs, to come" in said
-    said = " ".join(said.split())
-    assert "bob (an allocation on v that is not declared, 8 IPUs on p-ipum5..6) are in the way" in said
-    assert "moving alice to p-ipum9..12 and moving bob to p-ipum13..14 would make room" in said
-    code, said = site.capacity("-e", "ipus=8")
-    assert "8 IPUs: fits in c on p-ipum7..8" in said
+    code, output = site.capacity("-e", "ipus=32")
+    assert code == 0, output
+    assert "c: 36 of 64 IPUs free, in blocks: 1 of 16, 2 of 8, 1 of 4" in output
+    assert "p  aaaa bb.. .... ...x  p-ipum1..16" in output
+    assert "a alice, 16 IPUs, to come" in output
+    output = " ".join(output.split())
+    assert "bob (an allocation on v that is not declared, 8 IPUs on p-ipum5..6) are in the way" in output
+    assert "moving alice to p-ipum9..12 and moving bob to p-ipum13..14 would make room" in output
+    code, output = site.capacity("-e", "ipus=8")
+    assert "8 IPUs: fits in c on p-ipum7..8" in output
 
 
 def test_a_controller_that_is_not_set_up_yet_holds_nothing(site: Site) -> None:
-    code, said = site.capacity()
-    assert code == 0, said
-    assert "c: 44 of 64 IPUs free" in said
+    code, output = site.capacity()
+    assert code == 0, output
+    assert "c: 44 of 64 IPUs free" in output
 
 
 def test_a_controller_that_cannot_be_read_is_an_error(site: Site) -> None:
     (site.directory / "vipu-server.json").write_text("{}")
-    code, said = site.capacity()
+    code, output = site.capacity()
     assert code == 2
-    assert "start vipu-server on v, or correct the controller in pods.yml" in said
+    assert "start vipu-server on v, or correct the controller in pods.yml" in output
     site.declare(managed=("switch",))
-    code, said = site.capacity()
+    code, output = site.capacity()
     assert code == 2
-    assert "clusters.c: its controller on v could not be read; let it answer" in said
+    assert "clusters.c: its controller on v could not be read; let it answer" in output

@@ -27,8 +27,8 @@ def test_a_vpod_on_a_dead_machine_stays_until_it_may_be_interrupted(bed: Bed) ->
     bed.excluded = ("p-ipum2",)
     run = bed.run(alice=alice, bob=bob)
     assert run.messages == ""
-    assert "degraded: p-ipum2 is excluded" in run.told
-    assert any(line.startswith(LEFT) for line in run.told)
+    assert "degraded: p-ipum2 is excluded" in run.reported
+    assert any(line.startswith(LEFT) for line in run.reported)
     assert bed.machines_of("alice") == ["p-ipum1", "p-ipum2"]
     assert bed.held("", "partitions") == ["serve", "train"]
     bed.as_predicted("-e", '{"vpods_interrupt": ["alice"]}', alice=alice, bob=bob)
@@ -36,5 +36,5 @@ def test_a_vpod_on_a_dead_machine_stays_until_it_may_be_interrupted(bed: Bed) ->
     assert bed.held("", "partitions") == ["serve", "train"]
     run = bed.run(alice=alice, bob=bob)
     assert run.changed["ctrl"] == 0
-    assert "degraded: p-ipum2 is excluded" in run.told
-    assert not any(line.startswith(LEFT) for line in run.told)
+    assert "degraded: p-ipum2 is excluded" in run.reported
+    assert not any(line.startswith(LEFT) for line in run.reported)

@@ -79,7 +79,7 @@ class Bed:
 
 
 def controllers() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the shared controller should be, and those beside it."""
+    """The desired state of the shared controller, and of those beside it."""
     declaration = parse_declaration({**DECLARED, "vpods": VPODS})
     wanted = desired(declaration, place(declaration, {HOST: PLACES}))
     return wanted["vipu_controllers"][HOST], wanted["dedicated_controllers"][HOST]
@@ -130,6 +130,8 @@ def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
     predicted, made = run(True), run(False)
     for each in (predicted, made):
         assert each.messages == ""
-    said, done = (sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (predicted, made))
-    assert said == done
+    first, done = (
+        sorted(task for _, task, result in each.tasks if result.get("changed")) for each in (predicted, made)
+    )
+    assert first == done
     return made

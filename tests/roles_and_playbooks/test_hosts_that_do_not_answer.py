@@ -35,7 +35,7 @@ exit 255
         ("root@192.0.2.1: Permission denied (publickey).", "correct how the inventory says to log in"),
     ],
 )
-def test_what_ssh_says_is_said_with_its_remedy(tmp_path: Path, says: str, remedy: str) -> None:
+def test_messages_of_ssh_are_reported_with_a_remedy(tmp_path: Path, says: str, remedy: str) -> None:
     ssh = tmp_path / "ssh"
     ssh.write_text(SSH.format(says=says))
     ssh.chmod(0o755)

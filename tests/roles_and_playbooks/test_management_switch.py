@@ -41,7 +41,7 @@ PLAY: list[dict[str, Any]] = [
 ]
 
 
-def test_a_management_switch_becomes_what_is_said_of_it_and_stays_so(tmp_path: Path) -> None:
+def test_a_management_switch_becomes_what_is_declared_and_stays_so(tmp_path: Path) -> None:
     with running_tor(tmp_path, "--model", "DCS-7010T-48") as switch:
         switch.declare(DOCUMENT)
         switch.type("configure", "interface Ethernet47", "description somebody's", "switchport access vlan 1")

@@ -80,7 +80,7 @@ class Site:
         return config.exists() and "vlan 100\n" in config.read_text()
 
     def dry_run(self, *options: str) -> PlaybookRun:
-        """What a dry run says, which succeeds."""
+        """The result of a dry run, which succeeds."""
         done = self.run("--check", *options, name="site", **JSON_OUTPUT)
         run = read_run("site", done)
         assert (run.code, run.messages) == (0, "")
@@ -131,12 +131,12 @@ def test_a_limit_gives_the_subset_of_the_plan_and_says_what_it_leaves_out(site: 
     whole = site.dry_run()
     switches = sorted({device for device, _step in whole.predicted})
     assert switches == ["blue-tor", "green-tor"]
-    assert "--limit" not in str(whole.told)
+    assert "--limit" not in str(whole.reported)
     for limit, within in {"blue-tor": ["blue-tor"], "green": ["green-tor"], "switches": switches}.items():
         limited = site.dry_run("--limit", limit)
         assert limited.predicted == {(device, step) for device, step in whole.predicted if device in within}
         left_out = [host for host in switches if host not in within]
-        assert [line for line in limited.told if "--limit" in line] == [
+        assert [line for line in limited.reported if "--limit" in line] == [
             f"Left out by --limit: {host}" for host in left_out
         ]
 
@@ -206,15 +206,15 @@ def at_work(site: Site) -> Iterator[subprocess.Popen[str]]:
     kill_with_all_below(process)
 
 
-def test_a_second_run_is_told_who_the_first_one_is_and_touches_nothing(
+def test_the_refusal_of_a_second_run_names_the_first_and_nothing_is_touched(
     site: Site, at_work: subprocess.Popen[str]
 ) -> None:
     done = site.run()
     assert done.returncode == 2
     holder = json.loads(site.lock("blue").read_text())
     assert holder["process"] == at_work.pid
-    said = f"blue is held by {holder['user']} on {holder['host']} (process {at_work.pid}, long.yml) since 2"
-    assert said in done.stdout
+    message = f"blue is held by {holder['user']} on {holder['host']} (process {at_work.pid}, long.yml) since 2"
+    assert message in done.stdout
     assert "wait until that run has ended" in done.stdout
     assert not site.lock("green").exists()
     assert not site.configured("green")
@@ -265,8 +265,8 @@ def test_the_lock_of_another_control_node_is_a_lease(site: Site) -> None:
 
     refused = renewed(minutes_ago=59)
     assert refused.returncode == 2
-    said = "blue is held by alice on control1 (process 4711, site.yml) since 2026-11-21 14:02:11 UTC; wait until that"
-    assert said in refused.stdout
+    holder = "blue is held by alice on control1 (process 4711, site.yml) since 2026-11-21 14:02:11 UTC; wait until that"
+    assert holder in refused.stdout
     assert f"or remove {site.lock('blue')} on" in refused.stdout
     assert not site.configured("blue")
     assert renewed(minutes_ago=61).returncode == 0

@@ -38,7 +38,7 @@ def test_the_ports_follow_what_the_controller_has_given(tmp_path: Path) -> None:
         assert bed.machines_of("alice") == ["p-ipum1", "p-ipum2"]
         assert in_vlan_101(tmp_path / "tor") == ["9/1", "10/1"]
         assert bed.held("", "partitions") == ["train"]
-        assert bed.run(alice=alice).told[-1].startswith("nothing changed; ")
+        assert bed.run(alice=alice).reported[-1].startswith("nothing changed; ")
 
 
 def in_vlan_101(tor: Path) -> list[str]:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml and the variables of Slurm contradict each other in is told before a host is asked: here is none."""
+"""Contradictions between pods.yml and the variables of Slurm are reported before a host is asked: here is none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(name: str, variables: dict[str, Any]) -> PlaybookRun:
         ({"slurm_cluster": {"partition": "ipu"}}, "slurm_cluster has no name; say what the new cluster is called"),
     ],
 )
-def test_a_contradiction_is_told_before_a_host_is_asked(
+def test_a_contradiction_is_reported_before_a_host_is_contacted(
     playbook: str, variables: dict[str, Any], sentence: str
 ) -> None:
     ended = run(playbook, variables)
@@ -45,7 +45,7 @@ def test_a_contradiction_is_told_before_a_host_is_asked(
     assert {result.get("action") for _, _, result in ended.tasks} <= ON_THE_CONTROL_NODE
 
 
-def test_before_a_removal_a_vpod_that_is_not_declared_is_told_in_the_same_way() -> None:
+def test_before_a_removal_a_vpod_that_is_not_declared_is_reported_in_the_same_way() -> None:
     ended = run("slurm_removed", {"slurm_vpod": "bob"})
     assert ended.code != 0
     assert "slurm_vpod has to name a vPOD of pods.yml, of which there are: jobs." in ended.messages

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What real Slurm makes of the role's job_submit.lua, cli_filter.lua and SPANK plugin."""
+"""Real Slurm with the role's job_submit.lua, cli_filter.lua and SPANK plugin."""
 
 from __future__ import annotations
 
@@ -195,9 +195,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
 def test_a_refusal_says_in_one_sentence_what_would_be_right(cluster: SlurmCluster, case: str) -> None:
     settings, options, sentence = REFUSED[case]
     cluster.use(settings)
-    number, said = cluster.submitted(f"{options} {SLEEP}")
-    assert sentence in said.text
-    assert said.code != 0
+    number, result = cluster.submitted(f"{options} {SLEEP}")
+    assert sentence in result.text
+    assert result.code != 0
     assert number == ""
 
 
@@ -205,8 +205,8 @@ def test_a_refusal_says_in_one_sentence_what_would_be_right(cluster: SlurmCluste
 def test_what_is_accepted_is_written_where_users_cannot_write(cluster: SlurmCluster, case: str) -> None:
     settings, options, expected = ACCEPTED[case]
     cluster.use(settings)
-    number, said = cluster.submitted(f"{options} {SLEEP}")
-    assert number, said.text
+    number, result = cluster.submitted(f"{options} {SLEEP}")
+    assert number, result.text
     job = cluster.job(number)
     assert {field: job[field] for field in expected} == expected
     assert job["Comment"] == "seen"
@@ -229,10 +229,10 @@ def test_forged_options_and_comments_get_what_is_counted_or_nothing(cluster: Slu
     cluster.use(DYNAMIC)
     options = "--comment='ipu.pod ipus=64 partition=all' --job-name='x Licenses=ipu:64'"
     for environment, counted in FORGED_OPTIONS.items():
-        number, said = cluster.submitted(f"{options} {SLEEP}", environment)
-        assert number, said.text
-        told = cluster.sh(f"squeue --noheader --jobs={number} --Format=licenses:20,admin_comment:40").text
-        assert " ".join(told.split()) == counted
+        number, result = cluster.submitted(f"{options} {SLEEP}", environment)
+        assert number, result.text
+        listed = cluster.sh(f"squeue --noheader --jobs={number} --Format=licenses:20,admin_comment:40").text
+        assert " ".join(listed.split()) == counted
         assert "denied" in cluster.sh(f"scontrol update JobId={number} AdminComment='ipu.pod ipus=8'", USER).text
         assert "denied" in cluster.sh(f"scontrol update JobId={number} Licenses=ipu:8", USER).text
         cluster.sh(f"scancel {number}")
@@ -241,17 +241,17 @@ def test_forged_options_and_comments_get_what_is_counted_or_nothing(cluster: Slu
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_a_job_has_of_the_ipus_stays(cluster: SlurmCluster, change: str) -> None:
     cluster.use(DYNAMIC)
-    number, _said = cluster.submitted(f"--ipus=16 -n 2 {SLEEP}")
+    number, _result = cluster.submitted(f"--ipus=16 -n 2 {SLEEP}")
     before = cluster.job(number)
-    said = cluster.sh(f"scontrol update JobId={number} {CHANGES[change]}", USER)
-    assert "denied" in said.text
+    result = cluster.sh(f"scontrol update JobId={number} {CHANGES[change]}", USER)
+    assert "denied" in result.text
     assert cluster.job(number) == before
     cluster.sh(f"scancel {number}")
 
 
 def test_the_owner_of_a_running_job_cannot_give_its_licences_back(cluster: SlurmCluster) -> None:
     cluster.use(DYNAMIC)
-    number, _said = cluster.submitted(f"--ipus=16 {SLEEP}")
+    number, _result = cluster.submitted(f"--ipus=16 {SLEEP}")
     cluster.sh(
         f'scontrol release {number}; until [ -n "$(squeue --noheader --states=R -j {number})" ]; do sleep 0.05; done'
     )
@@ -262,8 +262,8 @@ def test_the_owner_of_a_running_job_cannot_give_its_licences_back(cluster: Slurm
 
 def test_other_jobs_and_other_things_can_be_changed(cluster: SlurmCluster) -> None:
     cluster.use(DYNAMIC)
-    ours, _said = cluster.submitted(f"--ipus=16 {SLEEP}")
-    other, _said = cluster.submitted(f"-L other:1 {SLEEP}")
+    ours, _result = cluster.submitted(f"--ipus=16 {SLEEP}")
+    other, _result = cluster.submitted(f"-L other:1 {SLEEP}")
     assert cluster.sh(f"scontrol update JobId={ours} TimeLimit=5 JobName=new Features=new", USER).code == 0
     assert cluster.sh(f"scontrol update JobId={other} Licenses=other:2 NumTasks=4", USER).code == 0
     assert cluster.sh(f"scontrol update JobId={other} Licenses=other:2,ipu:4", USER).code != 0
@@ -278,8 +278,8 @@ def test_other_jobs_and_other_things_can_be_changed(cluster: SlurmCluster) -> No
 
 def test_a_job_does_not_move_into_or_out_of_the_ipus_slurm_partition(cluster: SlurmCluster) -> None:
     cluster.use(MAPPING)
-    inside, _said = cluster.submitted(f"-p ipu {SLEEP}")
-    outside, _said = cluster.submitted(f"-p cpu {SLEEP}")
+    inside, _result = cluster.submitted(f"-p ipu {SLEEP}")
+    outside, _result = cluster.submitted(f"-p cpu {SLEEP}")
     for number, partition in ((inside, "cpu"), (outside, "ipu")):
         assert "denied" in cluster.sh(f"scontrol update JobId={number} Partition={partition}", USER).text
     assert cluster.sh(f"scontrol update JobId={inside} OverSubscribe=yes", USER).code != 0
@@ -295,12 +295,12 @@ def test_a_job_gets_neighbours_and_waits_for_them(cluster: SlurmCluster) -> None
     assert cluster.output_of(show, options="--ipus=32 -C new").strip() == "node[3-4]"
     assert cluster.output_of(show, options="--ipus=32 -C 'new|old'").strip() == "node[1-2]"
     assert cluster.output_of(show, options="-N 2 -w node4").strip() == "node[3-4]"
-    busy, _said = cluster.submitted(f"-w node2 {SLEEP}")
+    busy, _result = cluster.submitted(f"-w node2 {SLEEP}")
     cluster.sh(
         f'scontrol release {busy}; until [ -n "$(squeue --noheader --states=R -j {busy})" ]; do sleep 0.05; done'
     )
     assert cluster.output_of(show, options="--ipus=32").strip() == "node[3-4]"
-    number, _said = cluster.submitted(f"--ipus=32 -w node1 --wrap '{show}'")
+    number, _result = cluster.submitted(f"--ipus=32 -w node1 --wrap '{show}'")
     cluster.sh(f"scontrol release {number}")
     # While this one runs, that one has been looked at.
     assert cluster.output_of(show, options="-w node3").strip() == "node3"
@@ -312,7 +312,7 @@ def test_a_job_gets_neighbours_and_waits_for_them(cluster: SlurmCluster) -> None
 @pytest.mark.parametrize("change", ["Features=new", "Features=", "ReqNodeList=node[2-3]"])
 def test_the_owner_of_a_job_cannot_tear_its_nodes_apart(cluster: SlurmCluster, change: str) -> None:
     cluster.use(MAPPING)
-    number, _said = cluster.submitted(f"--ipus=32 {SLEEP}")
+    number, _result = cluster.submitted(f"--ipus=32 {SLEEP}")
     assert "denied" in cluster.sh(f"scontrol update JobId={number} {change}", USER).text
     assert cluster.job(number)["Features"] == "[ipu_block2_1|ipu_block2_2]"
     cluster.sh(f"scancel {number}")
@@ -320,10 +320,10 @@ def test_the_owner_of_a_job_cannot_tear_its_nodes_apart(cluster: SlurmCluster, c
 
 def test_the_sites_own_functions_come_first(cluster: SlurmCluster) -> None:
     cluster.use(DYNAMIC)
-    number, said = cluster.submitted(f"--ipus=12 -J unwanted {SLEEP}")
-    assert "the site does not want it" in said.text
-    assert "12 IPUs" not in said.text
-    number, _said = cluster.submitted(f"--ipus=16 {SLEEP}")
+    number, result = cluster.submitted(f"--ipus=12 -J unwanted {SLEEP}")
+    assert "the site does not want it" in result.text
+    assert "12 IPUs" not in result.text
+    number, _result = cluster.submitted(f"--ipus=16 {SLEEP}")
     assert "time limit is invalid" in cluster.sh(f"scontrol update JobId={number} Comment=unwanted", USER).text
     cluster.sh(f"scancel {number}")
 
@@ -343,15 +343,15 @@ def test_what_an_ipu_job_submits_is_none_by_itself(cluster: SlurmCluster) -> Non
 
 def test_a_heterogeneous_job_has_no_ipus(cluster: SlurmCluster) -> None:
     cluster.use(DYNAMIC)
-    _number, said = cluster.submitted(f"--ipus=4 : -n 1 {SLEEP}")
-    assert "the parts of a heterogeneous job cannot have IPUs" in said.text
+    _number, result = cluster.submitted(f"--ipus=4 : -n 1 {SLEEP}")
+    assert "the parts of a heterogeneous job cannot have IPUs" in result.text
 
 
 def test_broken_settings_let_no_job_in(cluster: SlurmCluster) -> None:
     cluster.use(DYNAMIC)
     cluster.sh("echo 'return 1 +' > /etc/slurm/ipu-pod.lua")
-    number, said = cluster.submitted(f"--ipus=4 {SLEEP}")
-    assert "slurmctld's log has why" in said.text
+    number, result = cluster.submitted(f"--ipus=4 {SLEEP}")
+    assert "slurmctld's log has why" in result.text
     assert number == ""
     assert "ipu-pod.lua:" in cluster.sh("grep ipu.pod /var/log/slurm/slurmctld.log | tail -n 1").text
 
@@ -383,7 +383,7 @@ def test_a_job_with_an_allocation_keeps_the_variables_that_its_user_made(cluster
 
 
 @pytest.mark.parametrize(
-    ("file", "told"),
+    ("file", "message"),
     [
         ("refused\n", "this job got no IPUs here"),
         ("", "is not understood"),
@@ -392,10 +392,10 @@ def test_a_job_with_an_allocation_keeps_the_variables_that_its_user_made(cluster
         ("IPUOF_VIPU_API_PARTITION_ID=p\n", "is not understood"),
     ],
 )
-def test_a_job_does_not_start_with_a_file_that_says_nothing(cluster: SlurmCluster, file: str, told: str) -> None:
+def test_a_job_does_not_start_with_a_file_that_says_nothing(cluster: SlurmCluster, file: str, message: str) -> None:
     cluster.use(DYNAMIC)
     output = cluster.output_of("echo started", file or " \n")
-    assert told in output
+    assert message in output
     assert "started" not in output
 
 
@@ -412,10 +412,10 @@ def test_a_job_does_not_start_with_a_file_that_says_nothing(cluster: SlurmCluste
 )
 def test_only_a_file_of_root_counts(cluster: SlurmCluster, forge: str) -> None:
     cluster.use(DYNAMIC)
-    number, _said = cluster.submitted("--wrap 'echo started'")
+    number, _result = cluster.submitted("--wrap 'echo started'")
     file = f"{RUN}/{number}.env"
     command = forge.replace("#", file) if "#" in forge else f"{forge} {file}"
     cluster.sh(f"echo gcds=1 > {file}; {command}")
-    said = cluster.output_of_held(number)
-    assert "is not a file of root that only root can write" in said
-    assert "started" not in said
+    result = cluster.output_of_held(number)
+    assert "is not a file of root that only root can write" in result
+    assert "started" not in result

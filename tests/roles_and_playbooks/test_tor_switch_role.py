@@ -72,9 +72,9 @@ def test_the_role_confirms_what_nobody_could_be_probed_for_and_then_changes_noth
     first = tor.tasks(role(arp_probes=ARP_PROBES))
     results = [hosts["p-tor"] for hosts in first if "p-tor" in hosts]
     assert [result["changed"] for result in results if result.get("changed")] == [True]
-    said = " ".join(str(result) for result in results)
-    assert "p-poplar1 sent no ARP probes: no-such-rnic: " in said
-    assert not [result for result in results if result.get("failed")], said
+    output = " ".join(str(result) for result in results)
+    assert "p-poplar1 sent no ARP probes: no-such-rnic: " in output
+    assert not [result for result in results if result.get("failed")], output
     tor.requests()
     second = tor.tasks(role(arp_probes=ARP_PROBES))
     ran = [hosts["p-tor"] for hosts in second if "p-tor" in hosts and not hosts["p-tor"].get("skipped")]
@@ -136,6 +136,6 @@ def test_cabling_fails_on_swapped_cables_and_names_them(tor: Tor) -> None:
     tor.observe(macs=machines(p_ipum1="Ethernet10/1", p_ipum2="Ethernet9/1"))
     done = tor.playbook(ROOT / "playbooks" / "cabling.yml")
     assert done.returncode != 0
-    said = " ".join(done.stdout.split())
-    assert "Ethernet9/1 has p-ipum2, but pods.yml says p-ipum1; Ethernet10/1 has p-ipum1" in said
-    assert "move the cables, or correct switch_port in pods.yml." in said
+    output = " ".join(done.stdout.split())
+    assert "Ethernet9/1 has p-ipum2, but pods.yml says p-ipum1; Ethernet10/1 has p-ipum1" in output
+    assert "move the cables, or correct switch_port in pods.yml." in output

@@ -16,8 +16,8 @@ from tests.support.playbook_run import run_playbook
 DECLARED = (ROOT / "inventories" / "sim_pod64" / "pods.yml").read_text()
 
 
-def said(name: str, *options: str) -> str:
-    """What a person reads of a playbook that refuses."""
+def refusal(name: str, *options: str) -> str:
+    """The output of a playbook that refuses."""
     done = run_playbook(name, *options, COLUMNS="1000")
     assert done.returncode != 0
     return done.stdout + done.stderr
@@ -60,10 +60,10 @@ def test_site_and_validate_name_the_place_and_the_remedy(
 ) -> None:
     path = refused(tmp_path, **changes)
     # With -v, every play is told.
-    output = said("site", "-v", "-i", str(tmp_path))
+    output = refusal("site", "-v", "-i", str(tmp_path))
     assert sentence in " ".join(output.split())
     assert "PLAY" not in output
-    assert sentence in said("validate", "-e", f"pods={path}")
+    assert sentence in refusal("validate", "-e", f"pods={path}")
 
 
 def line_of(path: Path, text: str) -> int:
@@ -73,7 +73,7 @@ def line_of(path: Path, text: str) -> int:
 
 def test_each_mistake_has_a_line(tmp_path: Path) -> None:
     path = refused(tmp_path, pods__pod001__model="bow-pod65", vpods__demo__vlan=9999)
-    output = said("validate", "-e", f"pods={path}")
+    output = refusal("validate", "-e", f"pods={path}")
     model, vlan = line_of(path, "model: bow-pod65"), line_of(path, "vlan: 9999")
     assert [line.strip() for line in output.splitlines()][1:4] == [
         f"{path} is refused:",
@@ -83,4 +83,4 @@ def test_each_mistake_has_a_line(tmp_path: Path) -> None:
 
 
 def test_a_run_without_pod_says_which_option_is_missing() -> None:
-    assert "No pod to work on; say which with -i DIRECTORY" in " ".join(said("site").split())
+    assert "No pod to work on; say which with -i DIRECTORY" in " ".join(refusal("site").split())

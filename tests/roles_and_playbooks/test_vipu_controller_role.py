@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vipu_controller relies on: the archive's shape, and the program that it leaves to copy the storage."""
+"""The premises of the role vipu_controller: the archive's shape, and the program that copies the storage."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def test_only_a_controller_that_listens_knows_who_announced_itself(controller: P
 
 
 def ansible_module(place: Path, module: str, options: str, code: int = 0) -> dict[str, Any]:
-    """What a module returns on the controller's host."""
+    """The result of a module on the controller's host."""
     done = subprocess.run(
         [f"{PROGRAMS}/ansible", "-i", str(place / "inventory"), "ctrl001", "-m", module, "-a", options],
         cwd=place,

@@ -21,8 +21,8 @@ ADMIN_PORTS = {"alice": 10405, "bob": 10409, "": 8091}
 
 
 def vpod(vlan: int, **words: Any) -> dict[str, Any]:
-    said = {"cluster": "c", "ipus": 8, "vlan": vlan, "controller": "dedicated", "partitions": {"train": {"ipus": 8}}}
-    return {key: value for key, value in {**said, **words}.items() if value is not None}
+    entry = {"cluster": "c", "ipus": 8, "vlan": vlan, "controller": "dedicated", "partitions": {"train": {"ipus": 8}}}
+    return {key: value for key, value in {**entry, **words}.items() if value is not None}
 
 
 @dataclass

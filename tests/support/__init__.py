@@ -1,3 +1,3 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests of several folders share: simulated devices and their hosts, runs of playbooks, packets."""
+"""Helpers that tests of several folders share: simulated devices and their hosts, runs of playbooks, packets."""

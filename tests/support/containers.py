@@ -28,7 +28,7 @@ class Containers:
         return ["nsenter", "--target", process, *NAMESPACES, "--root", "--wd"]
 
     def run(self, name: str, *command: str) -> str:
-        """What a command in a container prints; it has to succeed."""
+        """The output of a command in a container, which has to succeed."""
         done = subprocess.run(
             [*self.enter(name), *command], capture_output=True, text=True, env=ENVIRONMENT, check=False
         )

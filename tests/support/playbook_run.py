@@ -27,7 +27,7 @@ SECRET = {"/etc/vipu", "/etc/vipu/certs"}
 
 
 def environment_in(directory: Path) -> dict[str, str]:
-    """What Ansible's programs find of the checkout when they are started in another directory."""
+    """The environment in which Ansible's programs, started in another directory, find the checkout."""
     return {
         **os.environ,
         "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
@@ -89,7 +89,7 @@ class PlaybookRun:
         return {host: stats["changed"] for host, stats in self.document["stats"].items()}
 
     @property
-    def told(self) -> list[str]:
+    def reported(self) -> list[str]:
         """The lines that a person sees of it."""
         return [line for _, _, result in self.tasks if result.get("action") == REPORT for line in result["lines"]]
 
@@ -97,7 +97,7 @@ class PlaybookRun:
     def predicted(self) -> set[tuple[str, str]]:
         """Device and name of everything that would change, from the table of a plan or of check mode."""
         found, device = set(), ""
-        for line in self.told:
+        for line in self.reported:
             step = STEP.match(line)
             if step:
                 found.add((device, step["name"]))
@@ -118,7 +118,7 @@ class PlaybookRun:
 
     @property
     def messages(self) -> str:
-        """What was said by everything that failed or could not be reached."""
+        """The messages of all tasks that failed and hosts that could not be reached."""
         return "\n".join(
             f"{host}: {result.get('msg', '')}"
             for host, _, task in self.tasks

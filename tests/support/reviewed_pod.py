@@ -49,7 +49,7 @@ def declared(pods: int = 1) -> dict[str, Any]:
 
 
 def rack(pods: int = 1) -> dict[str, Any]:
-    """What stands in them."""
+    """The rack picture's data of these pods."""
     declaration = parse_declaration(declared(pods))
     return rack_of(declaration, place(declaration, {}))
 

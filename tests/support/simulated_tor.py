@@ -62,7 +62,7 @@ class Tor:
         (group_vars / "switches.yml").write_text(yaml.safe_dump(self.connection | variables))
 
     def observe(self, **seen: Any) -> None:
-        """What the switch sees from now on."""
+        """Replace the surroundings of the switch."""
         (self.directory / "observed.json").write_text(json.dumps(seen))
 
     def type(self, *commands: str) -> None:

@@ -39,7 +39,7 @@ def document(vpods: dict[str, Any], **pod: Any) -> dict[str, Any]:
 
 
 def held(partitions: dict[str, str] | None = None, users: Any = None, **allocations: list[str]) -> dict[str, Any]:
-    """What the controller holds: partition to its allocation, user to allocations, allocation to its machines."""
+    """A controller's contents: partition to its allocation, user to allocations, allocation to its machines."""
     granted = {name: [name] for name in allocations} if users is None else users
     return {
         "v": {
@@ -53,7 +53,7 @@ def held(partitions: dict[str, str] | None = None, users: Any = None, **allocati
 
 
 def seen(**ports: tuple[int, str]) -> dict[str, Any]:
-    """What the switch has: port number to its VLAN and that one's name."""
+    """A switch's state: port number to its VLAN and that one's name."""
     vlans = dict(ports.values())
     return {
         "p-tor": {

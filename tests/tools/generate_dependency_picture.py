@@ -24,7 +24,7 @@ CONTROL_NODE = (
     ("_adoption", "_ansible", "_drift", "_plan_page", "_slurm_files"),
     ("_declaration", "_reports", "_vpods"),
     ("_desired", "_inventory", "_link_checks", "_placement"),
-    ("_pod", "_host_resources", "_pod_services", "_controller_storage"),
+    ("_pod", "_host_resources", "_pod_services"),
     ("_templates",),
 )
 DEVICES = (

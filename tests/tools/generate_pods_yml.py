@@ -46,7 +46,7 @@ def table(title: str, keys: Iterable[tuple[str, Key]]) -> str:
 
 
 def meaning(key: Key) -> str:
-    """What a key means, and where more is said."""
+    """The meaning of a key, with a link to the page that says more."""
     page, _, section = key.see.partition("#")
     link = f"[below](#{section})" if page == INVENTORY.name else f"[{page}]({key.see})"
     see = f", see {link}" if key.see else ""

@@ -39,9 +39,9 @@ say = partial(print, end="", flush=True)
 
 @dataclass(frozen=True)
 class Phase:
-    """What a phase came to: its make target, exit status and seconds.
+    """The outcome of a phase: its make target, exit status, seconds.
 
-    Where it ran pytest, outcomes, reasons of skips and names of failed tests; where it ran Ansible, its errors.
+    If it ran pytest: outcomes, reasons of skips and names of failed tests; if it ran Ansible: its errors.
     """
 
     name: str
@@ -152,9 +152,9 @@ def run_in_background(names: list[str]) -> list[Phase]:
     """Run make targets one after the other with what others leave of the processors; show each when it has ended."""
     phases = []
     for name in names:
-        said: list[str] = []
-        phases.append(run_tests(name, said.append, ("nice", "-n", "10")))
-        say("".join(said))
+        output: list[str] = []
+        phases.append(run_tests(name, output.append, ("nice", "-n", "10")))
+        say("".join(output))
     return phases
 
 

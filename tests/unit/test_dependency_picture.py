@@ -11,7 +11,7 @@ def test_every_import_between_rooms_points_down() -> None:
     assert dependency_picture.upward(dependency_picture.imports()) == []
 
 
-def test_an_import_that_points_up_is_told_by_its_rooms() -> None:
+def test_an_import_that_points_up_is_reported_with_its_rooms() -> None:
     found = {**dependency_picture.imports(), "_pod": {"_decision", "_vipu"}, "_cellar": set()}
     assert dependency_picture.upward(found) == [
         "_cellar is a room, or stands in LEVELS, but not both",

@@ -118,7 +118,7 @@ def written(things: Iterable[Resource]) -> str:
 
 
 def slurms(way: str, declaration: dict[str, Any]) -> str:
-    """What daemons of a new Slurm cluster read when they start, and the beginning of what Lua reads."""
+    """The configuration that daemons of a new Slurm cluster read when they start, and the beginning of Lua's."""
     found = slurm.planned(declaration, slurm.NOTHING, way=way, cluster=NEW_CLUSTER, cred_expire=5)
     files = {**found["conf"], Paths("/etc/slurm").lua: found["files"][Paths("/etc/slurm").lua][:400]}
     return "".join(f"==> {path}\n{text}" for path, text in files.items())

@@ -20,19 +20,19 @@ from pathlib import Path
 
 
 def pytest_runtest_protocol(item):
-    with Path(os.environ["TOLD"], os.environ["PYTEST_XDIST_WORKER"]).open("a") as told:
-        told.write(item.nodeid + "\n")
+    with Path(os.environ["RECORDS"], os.environ["PYTEST_XDIST_WORKER"]).open("a") as record:
+        record.write(item.nodeid + "\n")
     return True
 """
 
 
 def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
-    (tmp_path / "told.py").write_text(PLUGIN)
+    (tmp_path / "writer.py").write_text(PLUGIN)
     distribution = ["--tx", "2*popen", "--dist", "loadscope", "--no-loadscope-reorder"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "told", "-p", "no:cacheprovider", *distribution, "tests/integration"],
+        [sys.executable, "-m", "pytest", "-p", "writer", "-p", "no:cacheprovider", *distribution, "tests/integration"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TOLD": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "RECORDS": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

@@ -236,7 +236,7 @@ def test_modules_import_each_other_one_way(tree: str) -> None:
 
 
 def test_files_are_put_in_place_and_locked_by_one_file_each() -> None:
-    """What is written elsewhere would not be synced, and a lock of another kind would not exclude this one."""
+    """Any other write would not be synced, and a lock of another kind would not exclude this one."""
     files = sorted((PLUGINS / "module_utils").rglob("*.py"))
     texts = {str(path.relative_to(PLUGINS / "module_utils")): path.read_text(encoding="utf-8") for path in files}
     assert [path for path, text in texts.items() if "os.replace(" in text or "mkstemp" in text] == ["_host/atomic.py"]

@@ -15,8 +15,8 @@ TESTS = ROOT / "tests"
 FILES = sorted(path for path in TESTS.rglob("*.py") if path.name not in ("__init__.py", "conftest.py"))
 UNIT_FOLDERS = sorted({path.parent.name for path in FILES if path.parts[-3] == "unit"})
 ROOMS = {path.name.removeprefix("_") for path in (ROOT / "plugins").glob("*_utils/_*") if path.is_dir()}
-# What has no room: the shell, single files of the control node, roles, the simulator, the tests' own helpers.
-NO_ROOMS = {"plugins", "plugin_utils", "roles", "simulator", "support"}
+# What has no room: the shell, roles, the simulator, the tests' own helpers.
+NO_ROOMS = {"plugins", "roles", "simulator", "support"}
 IMPORT = re.compile(r"^\s*(?:from|import) tests\.(\w+)", re.MULTILINE)
 
 

@@ -148,7 +148,7 @@ def test_phases_behind_a_bar_run_with_those_before_it_and_are_shown_in_one_piece
         ("unit", "passed"),
     ]
     assert phases.total(done) == Counter(passed=3, failed=1)
-    said = capfd.readouterr().out.splitlines()
-    lint = said.index("==> lint")
-    assert said[lint + 1] == "wrong"
-    assert "==> unit" in said
+    lines = capfd.readouterr().out.splitlines()
+    lint = lines.index("==> lint")
+    assert lines[lint + 1] == "wrong"
+    assert "==> unit" in lines

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on targets can be imported by the oldest Python that targets may have."""
+"""All that runs on targets can be imported by the oldest Python that targets may have."""
 
 from __future__ import annotations
 

@@ -56,11 +56,11 @@ def test_a_key_is_worth_nothing_at_anothers_controller(host: Any) -> None:
     assert refused.stdout == ""
 
 
-def test_each_server_is_told_of_its_own_controller_and_gcd(host: Any) -> None:
+def test_each_server_gets_its_own_controller_and_gcd(host: Any) -> None:
     name = host.check_output("hostname")
-    said = host.file("/etc/ipuof.env.d/train.env").content_string.splitlines()
-    assert f"IPUOF_VIPU_API_PORT={10804 if name in ALICES else 8090}" in said
-    assert f"IPUOF_VIPU_API_GCD_ID={1 if name == ALICES[1] else 0}" in said
+    output = host.file("/etc/ipuof.env.d/train.env").content_string.splitlines()
+    assert f"IPUOF_VIPU_API_PORT={10804 if name in ALICES else 8090}" in output
+    assert f"IPUOF_VIPU_API_GCD_ID={1 if name == ALICES[1] else 0}" in output
 
 
 def test_a_file_with_a_key_is_for_those_alone_who_need_it(controller: Any) -> None:
@@ -73,8 +73,8 @@ def test_a_file_with_a_key_is_for_those_alone_who_need_it(controller: Any) -> No
 @pytest.mark.parametrize("vpod", ADMINISTRATOR)
 def test_each_controller_has_the_tenants_users_and_machines(controller: Any, vpod: str) -> None:
     def held(kind: str) -> list[dict[str, Any]]:
-        said = controller.check_output(f"vipu-admin {ADMINISTRATOR[vpod]} --showjson list {kind}")
-        found: list[dict[str, Any]] = json.loads(said)[kind]
+        output = controller.check_output(f"vipu-admin {ADMINISTRATOR[vpod]} --showjson list {kind}")
+        found: list[dict[str, Any]] = json.loads(output)[kind]
         return found
 
     assert sorted(user["id"] for user in held("users")) == ["admin", vpod]
@@ -82,11 +82,11 @@ def test_each_controller_has_the_tenants_users_and_machines(controller: Any, vpo
     assert [(each["id"], each["spec"]["allocation_id"]) for each in held("partitions")] == [("train", vpod)]
 
 
-def test_no_key_is_said_in_any_run_or_journal(controller: Any, keys: set[str]) -> None:
+def test_no_key_appears_in_any_run_or_journal(controller: Any, keys: set[str]) -> None:
     results = {path.name: path.read_text() for path in Path(os.environ["ANSIBLE_LOG_FOLDER"]).iterdir()}
     assert {"ctrl001", *OWNER} < results.keys()
-    said = (*results.values(), Path(os.environ["ANSIBLE_LOG_PATH"]).read_text(), controller.check_output("journalctl"))
-    assert not [key for key in keys if any(key in text for text in said)]
+    texts = (*results.values(), Path(os.environ["ANSIBLE_LOG_PATH"]).read_text(), controller.check_output("journalctl"))
+    assert not [key for key in keys if any(key in text for text in texts)]
 
 
 def test_no_key_of_another_is_on_a_server(host: Any, keys: set[str]) -> None:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What two IPU-Machines get of their management server: the one that is declared all, the stranger nothing."""
+"""The services that two IPU-Machines get of their management server: a declared one all, a stranger none."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_an_ipu_machine_follows_the_servers_time(declared: Any) -> None:
 
 def test_an_ipu_machines_messages_arrive(declared: Any, server: Any) -> None:
     # The gateway gets its address after its BMC, which has one in the same network.
-    for told, has in (("USR2", False), ("USR1", True)):
-        declared.check_output(f"kill -{told} $(cat /run/udhcpc.eth0.pid)")
+    for signal, has in (("USR2", False), ("USR1", True)):
+        declared.check_output(f"kill -{signal} $(cat /run/udhcpc.eth0.pid)")
         until(lambda has=has: ("eth0" in addresses(declared)) is has, lambda: addresses(declared))
     until(lambda: declared.run("test -S /dev/log").rc == 0, lambda: "no /dev/log")
     declared.check_output("logger -t agent 'fan 3 is slow'")

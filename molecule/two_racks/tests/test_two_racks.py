@@ -30,7 +30,7 @@ def rnics() -> dict[str, Port]:
 
 
 def switch(name: str, *commands: str) -> str:
-    """What a switch prints of the last of these commands."""
+    """The output of a switch for the last of these commands."""
     floor = yaml.safe_load((STATE / "facts.yml").read_text())["sim"]
     return str(typed(floor["switches"][name]["management"], *commands)[-1]["output"])
 
@@ -76,8 +76,8 @@ def test_every_frame_of_full_size_comes_to_every_port_of_the_vpod(rnics: dict[st
 
 def test_each_graph_compile_domain_has_a_server_of_its_own_beside_its_ipus(host: Any, controller: Any) -> None:
     gcd = SERVERS.index(host.check_output("hostname"))
-    said = host.check_output("sh -lc 'echo $IPUOF_VIPU_API_PARTITION_ID $IPUOF_VIPU_API_GCD_ID'")
-    assert said.split() == ["train", str(gcd)]
+    output = host.check_output("sh -lc 'echo $IPUOF_VIPU_API_PARTITION_ID $IPUOF_VIPU_API_GCD_ID'")
+    assert output.split() == ["train", str(gcd)]
     config = json.loads(controller.check_output(f"vipu-admin get partition train --gcd {gcd} --ipuof-configs"))
     addresses = [device["ip"] for device in config["devices"]]
     assert len(addresses) == DEVICES_OF_A_GCD

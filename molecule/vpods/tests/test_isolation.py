@@ -32,8 +32,8 @@ testinfra_hosts = [f"ssh://{server}" for server in SERVERS.values()]
 @pytest.fixture(scope="module")
 def allocated(controller: Any) -> dict[str, list[str]]:
     """The IPU-Machines of each vPOD, as the controller has them."""
-    said = controller.check_output("vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson list allocations")
-    return {each["id"]: each["spec"]["agent_ids"] for each in json.loads(said)["allocations"]}
+    output = controller.check_output("vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson list allocations")
+    return {each["id"]: each["spec"]["agent_ids"] for each in json.loads(output)["allocations"]}
 
 
 def test_the_vpods_lie_side_by_side(allocated: Mapping[str, Sequence[str]]) -> None:

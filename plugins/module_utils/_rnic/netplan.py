@@ -57,7 +57,7 @@ class Netplan(Networkd):
         return {path: "".join(line + "\n" for line in lines)}
 
     def kept(self, texts: Texts) -> Kept:
-        """What the file says of its interface."""
+        """The settings of the interface in its own file."""
         for path, text in texts.items():
             name = self.interface_of(path)
             if name:

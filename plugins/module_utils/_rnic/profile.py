@@ -25,7 +25,7 @@ Texts = Dict[str, str]
 
 @dataclass(frozen=True)
 class Profile(Interface):
-    """What is declared of an interface, and in place of None what is kept.
+    """A declared interface; where it declares None, the value that is kept.
 
     Args:
         device: the kernel's name; finds the NIC where no ``mac`` does.
@@ -101,7 +101,7 @@ def head_of(profile: Profile) -> list[str]:
 
 
 def kept_description(text: str) -> str:
-    """What :func:`head_of` has written into a file."""
+    """The description that :func:`head_of` has written into a file."""
     found = re.search(rf"^\s*{_DESCRIPTION}(.*)$", text, re.MULTILINE)
     return found[1].rstrip() if found else ""
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs over a server's interfaces right now and would not survive a change.
+"""The current uses of a server's interfaces that would not survive a change.
 
 What cannot be known counts as in use: a mount whose server's address is unknown, over every interface; queue pairs
 that cannot be listed, over every interface of a server that has RDMA devices.

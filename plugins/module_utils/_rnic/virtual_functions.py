@@ -54,7 +54,7 @@ def unit_text(device: str, functions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def device_unit(device: str) -> str:
-    """What systemd calls a network device."""
+    """The name of systemd's unit for a network device."""
     escaped = re.sub(r"[^A-Za-z0-9:_.]", lambda found: f"\\x{ord(found.group()):02x}", device)
     return f"sys-subsystem-net-devices-{escaped}.device"
 

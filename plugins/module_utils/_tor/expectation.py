@@ -34,7 +34,7 @@ Ports = Mapping[str, Fields]
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the checks have to find. Plain data, so that a later call can carry it.
+    """The state that the checks require after a change. Plain data, so that a later call can carry it.
 
     Attributes:
         neighbours: each with ``at`` (port), ``device`` and ``port``.

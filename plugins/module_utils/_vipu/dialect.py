@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What V-IPU's programs are known to understand and to print, as data: verbs, flags, names.
+"""The known input and output of V-IPU's programs, as data: verbs, flags, names.
 
 The fields of entities are in :mod:`.fields`. Each entry says how it is known: documented by the vendor, seen in public
 code or output of real installations, or assumed by the same pattern. ``since`` is the oldest release that is known to

@@ -120,7 +120,7 @@ def _of_leases(rack: Rack, leases: Mapping[str, Sequence[str]]) -> Iterator[Clai
 
 
 def _entity_findings(rack: Rack, controllers: Mapping[str, Fields], without: Collection[str]) -> Iterator[Finding]:
-    """What is wrong with agents, allocations, partitions and users, some of whom are to be ``without`` allocations."""
+    """The findings about agents, allocations, partitions and users, some of whom are to be ``without`` allocations."""
     for host, held in controllers.items():
         yield from _agents(rack, host, held)
         yield from _allocations(rack, host, held)

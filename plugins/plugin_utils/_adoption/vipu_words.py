@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a V-IPU controller holds, in the words of pods.yml, or as options of vipu_state. Pure."""
+"""The contents of a V-IPU controller in the terms of pods.yml, or as options of vipu_state. Pure."""
 
 from __future__ import annotations
 

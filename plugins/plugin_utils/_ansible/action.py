@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What action plugins share: checked, plain options in, results out; what is refused fails the task in its words."""
+"""The base of action plugins: checked, plain options in, results out; a refusal fails the task with its message."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PodAction(ActionBase):
     _supports_check_mode = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """What ``result`` returns; it changes nothing unless that says so."""
+        """Return the ``result`` of the plugin; nothing is changed unless ``changed`` in it is true."""
         super().run(tmp, task_vars)
         _found, options = self.validate_argument_spec(self.spec, **self.rules)
         try:

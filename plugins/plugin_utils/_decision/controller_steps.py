@@ -120,7 +120,7 @@ def entity_steps(options: Options, settings: Settings, look: Look) -> list[Step]
 
 
 def held(look: Look, is_managed: bool = True) -> dict[str, Any] | None:
-    """What the controllers of a host hold, as the life of vPODs has it (:data:`.._vpods.teardown.Held`).
+    """The contents of a host's controllers, in the form that changes of vPODs need (:data:`.._vpods.teardown.Held`).
 
     That is ``allocations``, ``users``, ``partitions``, and ``dedicated``, vPOD to all that its own controller holds,
     None for one that does not say. None where the controller of the cluster does not say, unless ``is_managed``: one

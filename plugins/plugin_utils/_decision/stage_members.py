@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a decision means for the plays that follow: which device is in which stage, and who helps there. Pure."""
+"""The consequences of a decision for later plays: which device is in which stage, and who helps there. Pure."""
 
 from __future__ import annotations
 

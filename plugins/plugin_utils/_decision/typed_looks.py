@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a look at a Linux host has read, from plain data back to the types that plans are made from. Pure."""
+"""The results of a look at a Linux host, from plain data back to the types that plans are made from. Pure."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _of_controller(controller: str, look: Look | None, name: str) -> Part:
 
 
 def _without(seen: Part, gone: Sequence[str]) -> Part:
-    """What is left of ordinary resources when some paths are gone."""
+    """The ordinary resources of a look without the paths that are gone."""
     left = {
         name: {path: found for path, found in seen[name].items() if path not in gone}
         for name in ("paths", "texts", "secrets")

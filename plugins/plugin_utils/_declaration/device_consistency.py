@@ -26,9 +26,9 @@ from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, S
 from .._pod.wording import some, unknown
 
 OF_ONE_MEMBER = ("description", "enabled", "lldp")
-"""What may differ between the members of a port channel."""
+"""The settings that may differ between the members of a port channel."""
 WORDS = {"mtu": ("mtu",), "vlan": ("vlan", "native_vlan", "mode")}
-"""What may be said of a port about a setting of its NIC."""
+"""Setting of a NIC to the keys of a port that are about it."""
 
 
 def switch_findings(pod: Pod) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be true at the same time of vPODs, their partitions, pins and allocations: key paths, with the remedy."""
+"""Contradictions among vPODs, their partitions, pins and allocations: key paths, with the remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .device_consistency import tenant_vlan_findings
 
 
 def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
-    """What is wrong with the vPODs, their sizes, users and partitions, and with all of them together."""
+    """The problems of the vPODs, their sizes, users and partitions, and of all of them together."""
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
         if not sizes.is_allocation_size(vpod.ipus):

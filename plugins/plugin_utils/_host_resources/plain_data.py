@@ -36,7 +36,7 @@ def for_tasks(resources: Resources) -> dict[str, Any]:
 
 
 def looked_resources(resources: Resources) -> dict[str, list[str]]:
-    """What a look has to read so that things can be compared: the options of host_look for its part ``things``."""
+    """The options of host_look, for its part ``things``, that read all that is compared with these resources."""
     found = {
         "paths": [
             *(each.path for each in resources if hasattr(each, "path")),

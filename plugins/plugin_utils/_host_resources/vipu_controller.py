@@ -124,7 +124,7 @@ def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
 
 
 def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[str, list[str]]:
-    """What a look has to read beside :func:`vipu_controller_resources`: options of host_look, by name.
+    """The options of host_look, by name, for all that is compared beside :func:`vipu_controller_resources`.
 
     ``vpods`` have, should have or may have had a dedicated controller here.
     """

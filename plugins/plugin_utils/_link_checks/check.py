@@ -42,7 +42,7 @@ def seen_mismatches(
     planned: Sequence[Claim],
     repaired: Collection[str] = (),
 ) -> list[str]:
-    """What was seen at the two ends of one cable that cannot work, one sentence each.
+    """The mismatches seen between the two ends of a cable, which cannot work, one sentence each.
 
     Devices that were not looked at are passed over. ``repaired`` are :data:`SERVERS`, :data:`SWITCHES`, neither or
     both: what the run that follows makes as declared. What it sets right is no mismatch.
@@ -106,7 +106,7 @@ def _misplaced(cable: Cable, server: Server) -> Iterator[str]:
 
 
 def _link(cable: Cable, seen: SeenServer) -> Iterator[str]:
-    """What is wrong with the link or the firmware of a NIC that should work."""
+    """The faults of the link or the firmware of a NIC that should work."""
     name, nic, port, minimum = cable.nic.name, cable.link, cable.port.name, seen.minimum
     if not nic["up"]:
         yield f"{end(name, 'switched off')} and {port}: switch the NIC on, or run playbooks/poplar_servers.yml"

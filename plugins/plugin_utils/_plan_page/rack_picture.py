@@ -71,7 +71,7 @@ def devices_in(pod: Mapping[str, Any]) -> list[str]:
 
 
 def _things(pod: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What is written in the rack, from the top down."""
+    """The devices in the rack with their labels, from the top down."""
     devices = {device["name"]: device for device in (*pod["servers"], *pod["machines"])}
     kinds = {
         **dict.fromkeys(pod["controllers"], "V-IPU controller"),

@@ -22,7 +22,7 @@ Finding = tuple[str, str]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong under one key path, such as ``pods.pod001.model``, and where that stands, if it is known."""
+    """An error under one key path, such as ``pods.pod001.model``, and its position in the file, if that is known."""
 
     path: str
     message: str
@@ -63,7 +63,7 @@ class Problems:
 
 @dataclass
 class Kind:
-    """What one value may be: ``words`` say it to a person, ``json_schema`` to editors.
+    """A kind of value: ``words`` describe the allowed values to a person, ``json_schema`` to editors.
 
     ``check(value, path, problems)`` returns the value, or None after having reported under ``path`` what is wrong.
     """

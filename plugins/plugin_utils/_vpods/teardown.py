@@ -101,7 +101,7 @@ def dedicated_of(held: Entities, vpod: str) -> Entities:
 
 
 def bring_up(wanted: Desired, torn_down: Desired) -> Desired:
-    """What is left to do after the teardown: the desired state without what has converged on the switches by then."""
+    """The desired state after the teardown, without the parts that have converged on the switches by then."""
     switches = {
         name: _not_converged(options, torn_down["tor_switches"].get(name, {}))
         for name, options in wanted["tor_switches"].items()

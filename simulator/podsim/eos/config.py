@@ -35,7 +35,7 @@ class Node:
         return Node(self.line, self.statement, children, self.text)
 
     def value(self, key: str) -> str | None:
-        """What follows the words of `key` on that line of this block; None when the line is absent."""
+        """The rest of the line of this block that begins with `key`; None when the line is absent."""
         node = self.children.get(tuple(key.split()))
         return node.line[len(key) :].strip() if node else None
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a switch is told to see, faults among it: a JSON file that may be rewritten while the switch runs.
+"""The surroundings of a switch, faults among them: a JSON file that may be rewritten while the switch runs.
 
 No data plane here can produce pause frames, ECN marks, symbol errors, or LLDP of machines without a daemon for it:
 
@@ -26,7 +26,7 @@ from podsim.eos.errors import InternalError
 
 @dataclass(frozen=True)
 class Neighbour:
-    """What the device at the other end of a cable says of itself by LLDP."""
+    """The LLDP information of the device at the other end of a cable."""
 
     device: str
     port: str

@@ -55,7 +55,7 @@ MODELS = {hardware.model.removesuffix("-F"): hardware for hardware in (DCS_7060C
 
 
 def empty_config(hardware: Hardware = DCS_7060CX_32S) -> Node:
-    """What `rollback clean-config` leaves: every port with its defaults, VLAN 1, nothing else."""
+    """The configuration after `rollback clean-config`: every port with its defaults, VLAN 1, nothing else."""
     root = Node("", line("config", mode=GLOBAL))
     editor = Editor(root)
     for command in ("spanning-tree mode mstp", "vlan 1"):

@@ -30,7 +30,7 @@ class OvsPort:
 
 
 def ovs_port(port: Port, database: dict[int, Vlan]) -> OvsPort:
-    """What a switch port is in Open vSwitch. A VLAN that is not in the database or suspended does not forward."""
+    """The settings of a switch port in Open vSwitch. A VLAN that is suspended or unknown does not forward."""
     carried = port.carried(database)
     trunk = OvsPort("trunk", None, tuple(sorted(carried)), port.mtu)
     if port.shutdown or not carried:

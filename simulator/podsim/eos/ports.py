@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a configuration means for each switch port: VLANs, link, MTU. Pure; the shows and the data plane use it."""
+"""The switch ports that follow from a configuration: VLANs, link, MTU. Pure; the shows and the data plane use it."""
 
 from __future__ import annotations
 

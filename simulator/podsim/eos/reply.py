@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a command answers, and what a pipe makes of it."""
+"""The reply of a command, and the filters that a pipe applies to it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from podsim.eos.hardware import DCS_7060CX_32S, MODELS
 from podsim.eos.releases import DEFAULT_RELEASE, Release
 from podsim.eos.ssh import SshServer
 from podsim.eos.switch import NoDataPlane, Switch
-from podsim.stopping import told_to_stop
+from podsim.stopping import stop_requested
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (EosError, OSError, asyncssh.Error) as error:
         print(f"podsim eos: {error}", file=sys.stderr)
         return 1
-    stop = told_to_stop()
+    stop = stop_requested()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     if ssh:

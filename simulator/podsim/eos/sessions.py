@@ -23,7 +23,7 @@ PENDING, COMPLETED, TIMED = "pending", "completed", "pendingCommitTimer"
 
 
 class RunningConfig(Protocol):
-    """What sessions need of the switch."""
+    """The parts of the switch that sessions use."""
 
     running: Node
     release: Release

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What quality of service is in effect: priority flow control, maps, profiles.
+"""The quality of service that is in effect: priority flow control, maps, profiles.
 
 Their JSON forms are published nowhere, so they have only the text form here.
 """

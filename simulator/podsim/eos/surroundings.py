@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a switch sees around it: links, LLDP neighbours, learned addresses, counters.
+"""The surroundings of a switch: links, LLDP neighbours, learned addresses, counters.
 
 The data plane says what it knows; the rest, and what is to be wrong, is in a file, see faults.py.
 """
@@ -21,7 +21,7 @@ LLDP_HOLD_SECONDS = 120
 
 
 class DataPlane(Protocol):
-    """What of the data plane is seen."""
+    """The state of the data plane that commands can show."""
 
     def connected(self) -> set[str]:
         """The interfaces that have a link."""

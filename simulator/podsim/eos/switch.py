@@ -23,7 +23,7 @@ from podsim.eos.surroundings import Surroundings
 
 
 class DataPlane(surroundings.DataPlane, Protocol):
-    """What moves the frames."""
+    """The data plane, which forwards the frames."""
 
     def apply(self, running: Node) -> None:
         """Make the ports what this configuration says."""

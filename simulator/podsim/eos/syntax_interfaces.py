@@ -24,7 +24,7 @@ def _update_allowed_vlans(old: str | None, words: list[str]) -> str:
 
 
 def allowed_vlans(line: str | None) -> frozenset[int]:
-    """What the line `switchport trunk allowed vlan ...` allows; without one, every VLAN."""
+    """The VLANs that the line `switchport trunk allowed vlan ...` allows; without one, every VLAN."""
     if line is None:
         return ALL_VLANS
     listed = line.split()[-1]

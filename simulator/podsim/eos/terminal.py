@@ -33,11 +33,11 @@ class Terminal:
         return self._cli.logged_out
 
     def greeting(self) -> str:
-        """What is shown at login."""
+        """The text that is shown at login."""
         return _on_screen(f"\n{self._cli.prompt}")
 
     def type(self, characters: str) -> str:
-        """What the screen shows for these characters: their echo, and the answers to complete lines."""
+        """Type characters; return the text that the screen shows: their echo, and the answers to complete lines."""
         return _on_screen("".join(self._key(character) for character in characters if not self.closed))
 
     def _key(self, key: str) -> str:

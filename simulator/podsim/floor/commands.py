@@ -24,8 +24,8 @@ def run(*command: str, text: str | None = None, environment: Mapping[str, str] |
         env={**os.environ, **(environment or {})},
     )
     if result.returncode:
-        said = " / ".join(result.stderr.strip().splitlines()[-3:])
-        raise FloorError(f"`{' '.join(command[:6])}` failed with code {result.returncode}: {said or 'no message'}.")
+        message = " / ".join(result.stderr.strip().splitlines()[-3:])
+        raise FloorError(f"`{' '.join(command[:6])}` failed with code {result.returncode}: {message or 'no message'}.")
     return result.stdout
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands on the simulated floor: machines, switches, and the cables between them."""
+"""The simulated floor as described: machines, switches, and the cables between them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Controller:
 
 
 class MachineType(Enum):
-    """What a Poplar server is on the host: a container, or a virtual machine with a kernel of its own."""
+    """How a Poplar server is simulated: as a container, or as a virtual machine with a kernel of its own."""
 
     CONTAINER = "container"
     VIRTUAL_MACHINE = "vm"
@@ -100,7 +100,7 @@ class Dhcp(Enum):
 
 
 class Software(Enum):
-    """What the controllers and Poplar servers have installed beside what every machine has; nothing of it runs."""
+    """Software installed on controllers and Poplar servers beside that of every machine; nothing of it runs."""
 
     SLURM = "slurm"
 

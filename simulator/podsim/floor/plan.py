@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has to exist on the host for a floor: a pure translation of the facts into named pieces.
+"""The plan of all that a floor needs on the host: a pure translation of the facts into named pieces.
 
 Linux allows 15 characters in an interface name, so links are numbered: `psm3` is the management cable of the
 third machine, `pst1e9-1` is port Ethernet9/1 of the first switch.

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host needs: Debian packages, root, and nothing else."""
+"""The requirements on the host: Debian packages, root, and nothing else."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def answers(switch: SwitchPlan) -> bool:
 
 
 def surroundings(switch: SwitchPlan) -> dict[str, dict[str, Any]]:
-    """What the switch sees at the other ends of its cables; every machine here speaks LLDP while it runs."""
+    """The devices that the switch sees at the other ends of its cables; each speaks LLDP while it runs."""
     machines = {port.name: {"device": port.machine, "port": port.rnic, "mac": port.mac} for port in switch.ports}
     switches = {
         port.name: {"device": port.switch, "port": port.port, "mac": system_mac(port.switch)} for port in switch.uplinks
@@ -81,6 +81,6 @@ def _wait_until_ready(switch: SwitchPlan, process: subprocess.Popen[bytes], log:
     deadline = time.monotonic() + START_SECONDS
     while not answers(switch):
         if process.poll() is not None or time.monotonic() > deadline:
-            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["nothing"]
-            raise FloorError(f"the switch {switch.name} did not start; the last line of {log} says: {said[0]}")
+            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["nothing"]
+            raise FloorError(f"the switch {switch.name} did not start; the last line of {log} says: {last[0]}")
         time.sleep(POLL_SECONDS)

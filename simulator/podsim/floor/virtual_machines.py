@@ -64,7 +64,7 @@ def launch_command(
 
 
 def boot_options(machine: Machine, networks: Iterable[IPv4Network]) -> list[str]:
-    """What a virtual machine knows of itself when it starts: its name, its links by MAC, its management port."""
+    """The kernel options by which a virtual machine knows its name, its links by MAC, and its management port."""
     return [
         f"systemd.hostname={machine.name}",
         *(f"podsim.link={rnic.mac},{rnic.name}" for rnic in machine.rnics),

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a virtual machine boots: a Debian kernel, an initramfs and a disk, from the host's own archive.
+"""The boot files of virtual machines: a Debian kernel, an initramfs and a disk, from the host's own archive.
 
 They are kept in a directory whose name is a hash of what they are made from, so what exists is never stale.
 """

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a tool answers."""
+"""The answer of a tool."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ AdminOperation = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class AdminApi:
-    """What administrators can do: all that users can, for everybody, and the rest."""
+    """The operations of administrators: all those of users, for everybody, and the rest."""
 
     def __init__(self, controller: Controller, user_api: UserApi, release: str, discovery: Discovery | None) -> None:
         self._controller = controller

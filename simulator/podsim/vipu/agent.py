@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from podsim.stopping import told_to_stop
+from podsim.stopping import stop_requested
 from podsim.vipu import interfaces, machine, metrics
 from podsim.vipu.rpc import Handler, Service
 from podsim.vipu.rpc_server import serve
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """`podsim agent`: runs until SIGTERM or SIGINT. Returns the exit code."""
     options = _options(argv)
     partitions = Partitions()
-    stop = told_to_stop()
+    stop = stop_requested()
     try:
         server = start(options.listen, lambda: _facts(options), partitions)
         if options.metrics_port:
@@ -56,7 +56,7 @@ class Partitions:
         self.ids: list[str] = []
 
     def hold(self, request: dict[str, Any], _metadata: Any) -> dict[str, Any]:
-        """What the controller calls."""
+        """Hold the partitions that the controller names; the handler of its call."""
         self.ids = list(request["partitions"])
         return {}
 

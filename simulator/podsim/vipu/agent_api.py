@@ -19,7 +19,7 @@ class Fleet(Protocol):
     """Reaches agents."""
 
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
-        """What each agent says of its machine now (see machine.facts), by agent id; None where it does not answer."""
+        """The facts of each agent's machine now (see machine.facts), by agent id; None where it does not answer."""
 
     def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
         """Tells each agent which partitions it is part of now; one that does not answer is told again later."""

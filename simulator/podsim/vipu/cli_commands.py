@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each command does: asks the controller, and gives the reply as JSON and as text."""
+"""The functions of the commands: each asks the controller, and gives the reply as JSON and as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SYNC_TYPES = {
 
 
 class Result(NamedTuple):
-    """What a command has to say: JSON for --showjson, text otherwise; `good` false is exit code 1."""
+    """The result of a command: JSON for --showjson, text otherwise; `good` false is exit code 1."""
 
     json: dict[str, Any]
     text: str
@@ -36,7 +36,7 @@ class Result(NamedTuple):
 
 
 class Session(NamedTuple):
-    """What a command works with. `progress` shows text at once, to people only."""
+    """The environment of a command. `progress` shows text at once, to people only."""
 
     controller: Controller
     admin: bool

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `vipu-admin` and `vipu` understand, as data, and the parser for it.
+"""The commands of `vipu-admin` and `vipu`, as data, and the parser for them.
 
 <program> [global options] <verb> <entity> [<id>] [options]      options may stand anywhere
 """
@@ -25,7 +25,7 @@ class Flag(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What one verb takes for one entity; `needs` are flags that have to be there."""
+    """The arguments that one verb takes for one entity; `needs` are the required flags."""
 
     takes_id: bool
     flags: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ Commands = dict[tuple[str, str], Command]
 
 
 def commands(program: str, release: str) -> Commands:
-    """What a program (`vipu-admin` or `vipu`) of that release understands."""
+    """The commands of a program (`vipu-admin` or `vipu`) of that release."""
     if program == "vipu":
         return USER_COMMANDS
     if has_allocation_by_agents(release):

@@ -54,13 +54,13 @@ class Client:
         """The reply to one call."""
         request_codec, reply_codec = interface.methods[method]
         message = request_codec.encode(request)
-        answer, said = self._exchange(
+        answer, received = self._exchange(
             f"{self._scheme}://{self._address}/{interface.name}/{method}",
             _NOT_COMPRESSED + len(message).to_bytes(_PREFIX_BYTES - 1, "big") + message,
         )
-        if "grpc-status" not in said:
+        if "grpc-status" not in received:
             raise Unreachable(f"no answer from {self._address}: what is there does not speak gRPC")
-        code, words = _CODES[int(said["grpc-status"])], unquote(said.get("grpc-message", ""))
+        code, words = _CODES[int(received["grpc-status"])], unquote(received.get("grpc-message", ""))
         if code in ("UNAVAILABLE", "DEADLINE_EXCEEDED"):
             raise Unreachable(f"no answer from {self._address}: {words}")
         if code != "OK":
@@ -68,12 +68,12 @@ class Client:
         return reply_codec.decode(answer[_PREFIX_BYTES:])
 
     def _exchange(self, url: str, body: bytes) -> tuple[bytes, dict[str, str]]:
-        """What comes back from a URL, and the headers before and after it."""
-        answer, said = BytesIO(), dict[str, str]()
+        """Post to a URL; return the answer, and its headers and trailers."""
+        answer, received = BytesIO(), dict[str, str]()
 
         def hear(line: bytes) -> None:
             name, _, value = line.decode().partition(":")
-            said[name.lower()] = value.strip()
+            received[name.lower()] = value.strip()
 
         self._curl.setopt(pycurl.URL, url)
         self._curl.setopt(pycurl.POSTFIELDS, body)
@@ -83,7 +83,7 @@ class Client:
             self._curl.perform()
         except pycurl.error as error:
             raise Unreachable(self._why_not(*error.args)) from None
-        return answer.getvalue(), said
+        return answer.getvalue(), received
 
     def _why_not(self, code: int, words: str) -> str:
         if code in (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT):

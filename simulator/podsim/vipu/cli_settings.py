@@ -20,7 +20,7 @@ class SettingsError(Exception):
 
 
 class Settings(NamedTuple):
-    """What a connection needs; user id and access key are empty where the controller asks for none."""
+    """The settings of a connection; user id and access key are empty where the controller asks for none."""
 
     host: str
     port: int

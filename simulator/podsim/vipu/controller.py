@@ -64,7 +64,7 @@ class Controller:
         return agent_id in self._up
 
     def facts(self, agent_id: str) -> dict[str, Any] | None:
-        """What the agent said last; None when it has not answered since the controller started."""
+        """The last facts from the agent; None when it has not answered since the controller started."""
         return self._facts.get(agent_id)
 
     def poll(self) -> None:
@@ -129,7 +129,7 @@ class Controller:
         return access_key
 
     def partition_facts(self, partition: Partition) -> dict[str, dict[str, Any]]:
-        """What the partition's agents say now, or said last."""
+        """The facts of the partition's agents, now or as last reported."""
         agent_ids = self._state.agents_of(partition)
         self.refresh(agent_ids)
         for agent_id in agent_ids:
@@ -179,11 +179,11 @@ class Controller:
 
     def _tell(self, state: State, held: Mapping[str, Sequence[str]]) -> None:
         """Tells these agents, if they are up, which partitions they are part of."""
-        told = {state.agents[name]: partition_ids for name, partition_ids in held.items() if name in self._up}
-        if told:
-            self._fleet.hold(told)
+        reachable = {state.agents[name]: partition_ids for name, partition_ids in held.items() if name in self._up}
+        if reachable:
+            self._fleet.hold(reachable)
 
 
 def key_digest(access_key: str) -> str:
-    """What is stored of an access key."""
+    """The digest of an access key, which is stored in place of the key."""
     return hashlib.sha256(access_key.encode()).hexdigest()

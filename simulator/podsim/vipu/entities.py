@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a controller knows: agents, clusters, allocations, partitions and users. Plain immutable values."""
+"""The entities that a controller stores: agents, clusters, allocations, partitions, users. Plain immutable values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a controller is told to do wrong: a JSON file that is read anew whenever it has changed.
+"""The faults that a controller is to show: a JSON file that is read anew whenever it has changed.
 
 {"hang": {"CreatePartition": 30}}           every such call waits so many seconds before it is answered
 {"refuse": {"CreateCluster": "disk full"}}  every such call is refused with that text

@@ -20,10 +20,10 @@ ADMIN = json_interface(
 """Everything that administrators do, on the admin port."""
 
 ALLOCATION_READS = json_interface("podsim.UserService", ("ListAllocations", "GetAllocation"))
-"""What `vipu` shows of allocations, on the user port: the published service has no call for it."""
+"""The calls by which `vipu` shows allocations, on the user port: the published service has none for it."""
 
 AGENT = json_interface("podsim.AgentService", ("GetFacts", "HoldPartitions"))
-"""What a controller asks its agents, and what it tells them."""
+"""The calls of a controller to its agents."""
 
 USER_ID_KEY = "vipu-user-id"
 ACCESS_KEY_KEY = "vipu-access-key"

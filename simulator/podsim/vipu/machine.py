@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an IPU-Machine says of itself: names, versions and the attributes of its four IPUs."""
+"""The facts that an IPU-Machine reports: names, versions and the attributes of its four IPUs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ MAX_AUTO_RESETS = 10
 
 
 class Conditions(NamedTuple):
-    """What the life of partitions depends on from outside.
+    """The conditions from outside on which the states of partitions depend.
 
     `down` are agents; `failing` says why a partition cannot come up now, '' when it can; times are in seconds.
     """

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between the V-IPU releases that can be simulated."""
+"""The differences between the V-IPU releases that can be simulated."""
 
 from __future__ import annotations
 

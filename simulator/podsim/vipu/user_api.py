@@ -22,7 +22,7 @@ Operation = Callable[[dict[str, Any], Caller], dict[str, Any]]
 
 
 class UserApi:
-    """What users can do; each method takes a request and the caller, and gives the reply."""
+    """The operations of users; each method takes a request and the caller, and gives the reply."""
 
     def __init__(self, controller: Controller, release: str, secure: bool) -> None:
         self._controller = controller

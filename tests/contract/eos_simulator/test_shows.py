@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the show commands say of the surroundings and of what is configured, as JSON and as text."""
+"""The show commands: surroundings and configuration, as JSON and as text."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def terminal(tmp_path: Path) -> Terminal:
 
 
 def typed(terminal: Terminal, *lines: str) -> list[str]:
-    """What each line shows, without its own echo."""
+    """The output of each line, without its own echo."""
     shown = [terminal.type(f"{line}\r") for line in lines]
     return [text.removeprefix(f"{line}\r\n") for line, text in zip(lines, shown, strict=True)]
 

@@ -28,7 +28,7 @@ from tests.support.loopback import HOST, free_port
 
 @dataclass
 class Outcome:
-    """What a command did."""
+    """The result of a command."""
 
     code: int
     out: str

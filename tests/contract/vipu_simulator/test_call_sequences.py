@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people are known to call, unchanged, in a shell with the programs as they are installed."""
+"""Call sequences that people are known to use, unchanged, in a shell with the programs as they are installed."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_agents_hold_the_partitions_they_are_part_of(pod64: Pod) -> None:
     assert pod64.fleet.held["ag0"] == []
 
 
-def test_an_agent_that_was_away_is_told_when_it_is_back(pod64: Pod) -> None:
+def test_an_agent_that_was_away_gets_its_partitions_when_it_is_back(pod64: Pod) -> None:
     pod64.fleet.held["ag0"] = []  # it has restarted
     pod64.controller.poll()
     assert pod64.fleet.held["ag0"] == ["p"]

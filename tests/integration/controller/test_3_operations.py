@@ -67,14 +67,14 @@ def test_a_confirmed_restore_brings_the_old_state_back(fresh_pod: Any) -> None:
 
     restored = fresh_pod.playbook("restore", *options, "-e", "vipu_controller_restore_confirmed=true")
     assert (restored.code, restored.messages) == (0, "")
-    (said,) = [
+    (sentences,) = [
         result["msg"] for _, task, result in restored.tasks if task.endswith("Show what the restore would change")
     ]
-    assert "partitions serve: only in the backup; would come back" in said
-    assert "partitions tenants: only on the controller; would be forgotten" in said
+    assert "partitions serve: only in the backup; would come back" in sentences
+    assert "partitions tenants: only on the controller; would be forgotten" in sentences
     assert any(
         sentence.startswith("partition tenants: held by ") and sentence.endswith("its IPUs would seem free")
-        for sentence in said
+        for sentence in sentences
     )
     assert fresh_pod.held("partitions") == ["serve", "train"]
     after = fresh_pod.playbook("site")

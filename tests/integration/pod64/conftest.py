@@ -29,11 +29,11 @@ def reviewer(fresh_pod: Any, tmp_path_factory: pytest.TempPathFactory) -> Review
 def first(reviewer: Reviewer) -> dict[str, Any]:
     """The plan for a pod that nobody has touched, a dry run, and what came of the plan."""
     before = everything(reviewer.pod)
-    plan, said = reviewer.plan_and_words()
+    plan, output = reviewer.plan_and_words()
     check = reviewer.pod.playbook("site", "--check", "--diff")
     untouched = everything(reviewer.pod) == before
     apply = reviewer.pod.playbook("apply", "--diff", "-e", f"plan={reviewer.saved_plan}")
-    return {"plan": plan, "said": said, "check": check, "untouched": untouched, "apply": apply}
+    return {"plan": plan, "output": output, "check": check, "untouched": untouched, "apply": apply}
 
 
 @pytest.fixture(scope="package")

@@ -50,18 +50,18 @@ class Reviewer:
         return self.plan_and_words(*options, inventory=inventory)[0]
 
     def plan_and_words(self, *options: str, inventory: Path = INVENTORY) -> tuple[dict[str, Any], str]:
-        code, said = self.pod.say("plan", "-e", f"plan_directory={self.directory}", *options, inventory=inventory)
-        assert code == 0, said
-        return json.loads(self.saved_plan.read_text()), said
+        code, output = self.pod.say("plan", "-e", f"plan_directory={self.directory}", *options, inventory=inventory)
+        assert code == 0, output
+        return json.loads(self.saved_plan.read_text()), output
 
     def drift(self, *options: str, inventory: Path = INVENTORY) -> tuple[int, dict[str, Any]]:
-        code, said = self.pod.say("drift", "-e", f"drift_directory={self.directory}", *options, inventory=inventory)
-        assert "drift.json" in {path.name for path in self.directory.iterdir()}, said
+        code, output = self.pod.say("drift", "-e", f"drift_directory={self.directory}", *options, inventory=inventory)
+        assert "drift.json" in {path.name for path in self.directory.iterdir()}, output
         return code, json.loads((self.directory / "drift.json").read_text())
 
     def apply(self) -> tuple[int, str]:
-        code, said = self.pod.say("apply", "-e", f"plan={self.saved_plan}")
-        return code, said
+        code, output = self.pod.say("apply", "-e", f"plan={self.saved_plan}")
+        return code, output
 
     def act(self, *deeds: ByHand, undo: bool = False) -> None:
         for deed in deeds:

@@ -39,8 +39,8 @@ def test_the_first_plan_holds_every_device_and_touches_nothing(first: dict[str, 
 
 def test_check_mode_shows_the_plan(first: dict[str, Any]) -> None:
     assert (first["check"].code, first["check"].messages) == (0, "")
-    *table, last = first["check"].told
-    assert table == first["said"].splitlines()
+    *table, last = first["check"].reported
+    assert table == first["output"].splitlines()
     assert last.startswith("nothing was changed; 6 devices looked at in ")
 
 
@@ -48,7 +48,7 @@ def test_the_plan_is_carried_out_exactly(real: Any, plan: dict[str, Any]) -> Non
     """apply.yml decides once more when it has the locks, and refuses another plan than the saved one."""
     assert (real.code, real.messages) == (0, "")
     assert {host for host, changed in real.changed.items() if changed} == DEVICES
-    assert real.told[-1].startswith(f"{len(plan['steps'])} steps on 6 devices done and verified; ")
+    assert real.reported[-1].startswith(f"{len(plan['steps'])} steps on 6 devices done and verified; ")
 
 
 def test_check_mode_predicts_what_changes_on_which_host(first: dict[str, Any], real: Any) -> None:
@@ -66,7 +66,7 @@ def test_the_plan_predicts_the_plan_of_every_module(real: Any, plan: dict[str, A
 
 
 def words(device: str, step: dict[str, Any]) -> tuple[str, ...]:
-    """What a module and the plan both say of a step."""
+    """The fields of a step that a module and the plan both report."""
     return (device, *(step[key] for key in ("action", "name", "reason", "risk")))
 
 
@@ -88,7 +88,7 @@ def test_a_second_run_changes_nothing_and_takes_no_lock(up: Any) -> None:
     run = up.pod.playbook("site", "--diff")
     assert (run.code, run.messages) == (0, "")
     assert run.changed == dict.fromkeys(run.changed, 0)
-    (line,) = run.told
+    (line,) = run.reported
     assert line.startswith("nothing changed; 6 devices looked at in ")
     started, ended = [json.loads(line) for line in up.pod.inside(CONTROLLER, f"cat {RECORD}").splitlines()]
     assert (started["event"], ended["event"]) == ("started", "ended")

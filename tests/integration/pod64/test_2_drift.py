@@ -120,9 +120,9 @@ def test_then_nothing_is_left_to_do_and_looking_leaves_no_trace(up: Reviewer) ->
 def test_the_plan_of_before_is_refused_and_nothing_is_touched(up: Reviewer, first: dict[str, Any]) -> None:
     up.saved_plan.write_text(json.dumps(first["plan"]))
     before = everything(up.pod)
-    code, said = up.apply()
+    code, output = up.apply()
     assert code != 0
-    assert "pod001-tor: port Ethernet9/1: update is not due any more" in said
+    assert "pod001-tor: port Ethernet9/1: update is not due any more" in output
     assert everything(up.pod) == before
 
 
@@ -133,17 +133,17 @@ def test_an_outside_change_refuses_a_saved_plan_and_an_unrelated_one_does_not(up
     assert found(plan) == port.things
     up.pod.switch("configure", "interface Ethernet10/1", "description somebody's")
     writes = up.pod.write_requests()
-    code, said = up.apply()
+    code, output = up.apply()
     assert code != 0
-    assert "port Ethernet10/1: description was 'pod001-ipum2 RNIC', and is \"somebody's\"" in said
+    assert "port Ethernet10/1: description was 'pod001-ipum2 RNIC', and is \"somebody's\"" in output
     assert up.pod.write_requests() == writes
 
     up.pod.switch("configure", "interface Ethernet10/1", "description pod001-ipum2 RNIC")
     # What others do besides is none of the plan's business.
     up.pod.inside(CONTROLLER, "vipu-admin create partition tenants --size 8 --allocation demo")
     up.pod.switch("configure", "vlan 700", "name lab", "interface Ethernet2/1", "description uplink of the lab")
-    code, said = up.apply()
-    assert code == 0, said
+    code, output = up.apply()
+    assert code == 0, output
     code, report = up.drift()
     assert (code, report["steps"]) == (0, [])
     assert {(each["device"], each["kind"], each["name"]) for each in report["not_ours"]} == {
@@ -174,9 +174,9 @@ def test_to_look_the_switch_needs_no_right_to_configure(up: Reviewer, as_an_oper
     assert (code, report["unseen"], report["steps"]) == (0, [], [])
     up.pod.switch("configure", "interface Ethernet10/1", "mtu 9000")
     assert found(up.plan(inventory=as_an_operator)) == {(SWITCH, "port", "Ethernet10/1")}
-    code, said = up.pod.say("site", "--limit", SWITCH, inventory=as_an_operator)
+    code, output = up.pod.say("site", "--limit", SWITCH, inventory=as_an_operator)
     assert code != 0
-    assert "Authorization denied" in said
+    assert "Authorization denied" in output
     up.pod.switch("configure", "interface Ethernet10/1", "mtu 9214")
 
 
@@ -223,8 +223,8 @@ def test_all_twelve_at_once_are_found_ignored_by_rule_and_brought_back(up: Revie
 
     plan = up.plan()
     assert found(plan) == expected
-    code, said = up.apply()
-    assert code == 0, said
+    code, output = up.apply()
+    assert code == 0, output
     code, report = up.drift()
     assert (code, report["steps"]) == (0, [])
 
@@ -238,5 +238,5 @@ def test_without_one_server_the_others_are_still_looked_at(up: Reviewer, put_rig
     assert (code, report["verdict"], found(report)) == (1, "could not look", address.things)
     (unseen,) = report["unseen"]
     assert unseen["device"] == SERVERS[3]
-    said = "connect to host 10.3.1.104 port 22: Connection refused; start it, or correct its address in pods.yml"
-    assert unseen["message"].endswith(said)
+    message = "connect to host 10.3.1.104 port 22: Connection refused; start it, or correct its address in pods.yml"
+    assert unseen["message"].endswith(message)

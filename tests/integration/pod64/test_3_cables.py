@@ -13,15 +13,15 @@ from tests.integration.pod64.reviewer import INVENTORY
 
 
 def sentences(pod: Any) -> list[str]:
-    """What preflight.yml has against the cables, without having touched anything."""
+    """The sentences of preflight.yml about the cables; nothing was touched."""
     before, writes = pod.fingerprint(), pod.write_requests()
     run = pod.playbook("preflight")
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     assert (run.code == 0) == (not run.messages)
-    return said(run)
+    return messages_of(run)
 
 
-def said(run: Any) -> list[str]:
+def messages_of(run: Any) -> list[str]:
     """The sentences of a refusal, without the last, that nothing has been touched."""
     lines: list[str] = run.messages.removeprefix("localhost: ").splitlines()
     assert lines[-1:] in ([], ["Nothing has been touched."])
@@ -88,7 +88,7 @@ def test_site_stops_at_what_nobody_would_set_right(pod: Any, tmp_path: Path) -> 
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     pod.switch("configure", "interface Ethernet31/1", "mtu 9214")
     assert run.code != 0
-    assert said(run) == [
+    assert messages_of(run) == [
         "pod001-poplar4 rnic0 (MTU 9000) and pod001-tor Ethernet31/1 (MTU 1400): the switch drops longer frames; give "
         "the NIC at most 1400, or the port at least 9000",
     ]

@@ -80,7 +80,7 @@ class Slurm:
         self.vipu_answers()
 
     def root(self, command: str, host: str = CONTROLLER) -> str:
-        """What a command of the administrator prints."""
+        """The output of a command of the administrator, which has to succeed."""
         done = self._done(command, host)
         assert done.returncode == 0, f"{host}: {command}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -96,31 +96,31 @@ class Slurm:
         )
 
     def _on(self, host: str, user: str, command: str) -> list[str]:
-        """What runs a shell command there."""
+        """The command line that runs a shell command on a host as a user."""
         inside = self._containers.enter(f"podsim-{host}")
         return [*inside, "runuser", "-u", user, "--", "bash", "-c", f"cd {FOLDER} && {command}"]
 
     def refusal(self, command: str) -> str:
-        """What a user's command says that has to fail."""
-        code, said = self.says(command)
-        assert code != 0, f"{command} was not refused: {said}"
-        return said
+        """The message of a user's command, which has to fail."""
+        code, text = self.says(command)
+        assert code != 0, f"{command} was not refused: {text}"
+        return text
 
     def batch(self, options: str, command: str = f"srun {PROGRAM} --hold") -> Job:
         """A job from a script."""
-        code, said = self.says(f"sbatch --parsable --output={FOLDER}/%j.out {options} --wrap={shlex.quote(command)}")
-        assert code == 0, said
+        code, text = self.says(f"sbatch --parsable --output={FOLDER}/%j.out {options} --wrap={shlex.quote(command)}")
+        assert code == 0, text
         # The last line: a warning may stand before it.
-        number = int(said.splitlines()[-1])
+        number = int(text.splitlines()[-1])
         return Job(number, f"{FOLDER}/{number}.out")
 
     def script(self, text: str, options: str = "") -> Job:
         """A job from a script as somebody has written it; its output is where Slurm puts it."""
         self._number += 1
         file = f"{FOLDER}/script{self._number}.batch"
-        code, said = self.says(f"printf %s {shlex.quote(text)} >{file} && sbatch --parsable {options} {file}")
-        assert code == 0, said
-        number = int(said.splitlines()[-1])
+        code, answer = self.says(f"printf %s {shlex.quote(text)} >{file} && sbatch --parsable {options} {file}")
+        assert code == 0, answer
+        number = int(answer.splitlines()[-1])
         return Job(number, f"{FOLDER}/slurm-{number}.out")
 
     def array(self, size: int, options: str, command: str = f"srun {PROGRAM} --hold") -> list[Job]:
@@ -164,17 +164,17 @@ class Slurm:
 
     def cancel(self, *jobs: Job) -> None:
         """Cancel jobs, as their user."""
-        code, said = self.says(f"scancel {_spaced(jobs)}")
-        assert code == 0, said
+        code, text = self.says(f"scancel {_spaced(jobs)}")
+        assert code == 0, text
 
     def reports(self, job: Job, tasks: int = 1) -> list[dict[str, Any]]:
-        """What the tasks of a running or ended job have said, in order."""
+        """The reports of the tasks of a running or ended job, in order."""
         host = CONTROLLER if job.process else self._batch_host(job)
         self.until(f"[ $(grep -c {REPORT} {job.output}) = {tasks} ]", f"job {job.id} has not said enough", host)
         lines = [line for line in self.root(f"cat {job.output}", host).splitlines() if line.startswith("{")]
         return sorted((json.loads(line) for line in lines), key=lambda report: int(report["task"]))
 
-    def said(self, job: Job) -> str:
+    def output_of(self, job: Job) -> str:
         """All that a job has printed so far."""
         return self.root(f"cat {job.output}", CONTROLLER if job.process else self._batch_host(job))
 
@@ -185,9 +185,9 @@ class Slurm:
         return self.shown("%B", job)[0]
 
     def shown(self, what: str, *jobs: Job) -> list[str]:
-        """What squeue says of jobs, in the letters of its --format; of an array task it answers for the whole array."""
-        said = self.root(f"squeue -h -a -r -t all -j {_listed(jobs)} -o '%A {what}'")
-        found = dict(line.split(maxsplit=1) for line in said.splitlines())
+        """The output of squeue for jobs, in the letters of its --format; for an array task, that of the whole array."""
+        text = self.root(f"squeue -h -a -r -t all -j {_listed(jobs)} -o '%A {what}'")
+        found = dict(line.split(maxsplit=1) for line in text.splitlines())
         return [found[str(job.id)].strip() for job in jobs]
 
     def wait_for(self, state: str, *jobs: Job) -> None:
@@ -220,7 +220,7 @@ class Slurm:
             time.sleep(0.2)
 
     def diagnosis(self) -> str:
-        """What helps to understand a failure."""
+        """The state and the logs that help to understand a failure."""
         slurm = "squeue -a -t all -o '%A %u %j %T %r %N %W' | tail -30; sinfo -R; scontrol show licenses"
         logs = "journalctl --no-pager -n 40 -t ipu-pod-slurm; tail -n 40 /var/log/slurm/slurmctld.log"
         return self.root(f"({slurm}; scontrol show job | grep AdminComment; {logs}) 2>&1; true")
@@ -251,7 +251,7 @@ class Slurm:
         subprocess.run(["podman", *command, f"podsim-{machine}"], check=True, capture_output=True)
 
     def administer(self, command: str) -> str:
-        """What the V-IPU administrator's program prints for a command."""
+        """The output of the V-IPU administrator's program for a command."""
         return self.root(f"vipu-admin {self._administrator} {command}")
 
     def _vipu(self, kind: str) -> list[dict[str, Any]]:
@@ -283,7 +283,7 @@ class Slurm:
         )
 
     def take_back_what_is_left(self) -> None:
-        """What a timer does every minute, now."""
+        """Run now the service that a timer starts every minute."""
         self.root("systemctl start ipu-pod-slurm-reap.service")
 
     @contextmanager
@@ -309,7 +309,7 @@ class Slurm:
         self.until(asked, "the V-IPU controller does not answer")
 
     def requests(self) -> list[str]:
-        """What the V-IPU controller was asked since it started."""
+        """The methods that the V-IPU controller was asked for since it started."""
         return [json.loads(line)["method"] for line in self.root(f"cat {REQUESTS}").splitlines()]
 
 

@@ -62,7 +62,7 @@ def pod(fresh_pod: Any) -> Any:
 
 @pytest.fixture(scope="package")
 def declared(pod: Any, tmp_path_factory: pytest.TempPathFactory) -> Declared:
-    """What is declared of it."""
+    """The pod's inventory, in which tests declare other partitions."""
     return Declared(pod, tmp_path_factory.mktemp("declared"))
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens to jobs with IPUs, whichever way Slurm has them: each event begins and ends with a cluster at rest."""
+"""Events in the life of jobs with IPUs, for each way of giving them IPUs; each begins and ends with an idle cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.integration.slurm.cluster import PROGRAM, Job, Partition, Slurm
 
 @dataclass(frozen=True)
 class Way:
-    """What jobs ask for, and what V-IPU has for them while they run.
+    """The options with which jobs ask for IPUs, and the partitions in V-IPU while they run.
 
     Args:
         asks: the options of a job of a usual size; four of them run side by side.
@@ -183,10 +183,10 @@ def a_job_without_ipus_has_none(slurm: Slurm, way: Way) -> None:
     }
     claims = " ".join(f"{name}={value}" for name, value in forged.items())
     note = "'ipu.pod ipus=64 gcds=1 partition=jobs'"
-    code, said = slurm.says(
+    code, output = slurm.says(
         f"{claims} srun --comment={note} env | grep -E '^(IPUOF_CONFIG|IPUOF_VIPU_API_(PART|GCD)|IPU_POD)'"
     )
-    assert (code, said) == (1, "")
+    assert (code, output) == (1, "")
     assert slurm.requests()[asked:] == []
 
 
@@ -195,9 +195,9 @@ def what_is_reported(slurm: Slurm, way: Way) -> None:
     job = slurm.batch(way.asks)
     slurm.wait_for("RUNNING", job)
     (name,) = {report["partition"] for report in slurm.reports(job)}
-    code, said = slurm.says("ipuinfo")
-    assert code == 0, said
-    (line,) = [line for line in said.splitlines() if line.split()[:1] == [str(job.id)]]
+    code, output = slurm.says("ipuinfo")
+    assert code == 0, output
+    (line,) = [line for line in output.splitlines() if line.split()[:1] == [str(job.id)]]
     assert name in line
     assert str(way.ipus) in line.split()
     slurm.release(job)

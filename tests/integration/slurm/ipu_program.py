@@ -29,8 +29,8 @@ def configuration() -> dict[str, Any]:
         return {}
     controller = ["--api-host", settings["IPUOF_VIPU_API_HOST"], "--api-port", settings["IPUOF_VIPU_API_PORT"]]
     what = [settings["IPUOF_VIPU_API_PARTITION_ID"], "--gcd", settings["IPUOF_VIPU_API_GCD_ID"], "--ipuof-configs"]
-    said = subprocess.run(["vipu", *controller, "get", "partition", *what], check=True, capture_output=True, text=True)
-    return dict(json.loads(said.stdout))
+    done = subprocess.run(["vipu", *controller, "get", "partition", *what], check=True, capture_output=True, text=True)
+    return dict(json.loads(done.stdout))
 
 
 def reaches(address: str, port: int) -> bool:
@@ -45,7 +45,7 @@ def reaches(address: str, port: int) -> bool:
 
 
 def report() -> dict[str, Any]:
-    """What this task has found."""
+    """The observations of this task."""
     found = configuration()
     devices = found.get("devices", [])
     ports = {device["ip"]: device["rdma_port"] for device in devices}

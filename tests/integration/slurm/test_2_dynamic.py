@@ -118,9 +118,9 @@ def test_nothing_that_a_user_writes_gets_more_than_slurm_has_charged(slurm: Slur
 def test_everything_that_ipuinfo_knows_is_there_for_programs(slurm: Slurm) -> None:
     job = slurm.batch(WAY.asks)
     slurm.wait_for("RUNNING", job)
-    code, said = slurm.says("ipuinfo --json")
-    assert code == 0, said
-    assert str(job.id) in json.dumps(json.loads(said))
+    code, output = slurm.says("ipuinfo --json")
+    assert code == 0, output
+    assert str(job.id) in json.dumps(json.loads(output))
     slurm.cancel(job)
     assert slurm.ends(job) == ["CANCELLED"]
 
@@ -164,13 +164,13 @@ def test_two_hundred_short_jobs_are_all_done(slurm: Slurm) -> None:
     size = 200
     array = slurm.batch(f"--array=0-{size - 1} --ipus=1", "echo burst $SLURM_JOB_ID $IPUOF_VIPU_API_PARTITION_ID")
     slurm.until('[ -z "$(squeue -h -a)" ]', "the jobs do not end", patience=900)
-    said = [
+    lines = [
         line
         for server in slurm.servers
         for line in slurm.root(f"grep -h ^burst {FOLDER}/*.out; true", server).splitlines()
     ]
-    numbers = {int(line.split()[1]) for line in said}
-    assert sorted(said) == sorted(f"burst {number} slurm_{number}" for number in numbers)
+    numbers = {int(line.split()[1]) for line in lines}
+    assert sorted(lines) == sorted(f"burst {number} slurm_{number}" for number in numbers)
     assert len(numbers) == size
     ended = slurm.root(f"squeue -h -r -t all -j {array.id} -o %T | sort | uniq -c", CONTROLLER)
     assert ended.split() == [str(size), "COMPLETED"]

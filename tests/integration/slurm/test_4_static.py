@@ -51,7 +51,7 @@ def test_a_count_left_out_is_refused_with_what_to_write(slurm: Slurm) -> None:
 
 
 @pytest.mark.usefixtures("at_rest")
-def test_a_job_may_have_several_and_is_told_of_all(slurm: Slurm) -> None:
+def test_a_job_may_have_several_and_gets_the_names_of_all(slurm: Slurm) -> None:
     job = slurm.batch("--gres=vipu:4:2")
     slurm.wait_for("RUNNING", job)
     (report,) = slurm.reports(job)

@@ -119,7 +119,7 @@ def theirs(declared: Any, slurm: Slurm) -> dict[str, str]:
     return {host: etc(slurm, host) for host in (CONTROLLER, *slurm.servers)}
 
 
-def test_what_is_missing_in_their_configuration_is_said_and_nothing_changed(
+def test_a_missing_setting_in_their_configuration_is_reported_and_nothing_changed(
     declared: Any, slurm: Slurm, theirs: dict[str, str]
 ) -> None:
     run = declared.run("slurm", slurm_way="static", slurm_cluster={})

@@ -68,8 +68,8 @@ def describe(pod: Any, text: str) -> None:
 
 def test_on_a_merge_request_the_plan_is_left_for_people_and_for_the_merge(fresh_pod: Any, pipeline: Pipeline) -> None:
     before = fresh_pod.fingerprint()
-    code, said = pipeline.merge_request()
-    assert code == 0, said
+    code, output = pipeline.merge_request()
+    assert code == 0, output
     assert fresh_pod.fingerprint() == before
     assert {device for device, _kind, _name in pipeline.planned()} == {
         "pod001-tor",
@@ -84,17 +84,17 @@ def test_on_a_merge_request_the_plan_is_left_for_people_and_for_the_merge(fresh_
 
 
 def test_on_merge_exactly_that_is_done_and_nothing_has_drifted(fresh_pod: Any, pipeline: Pipeline) -> None:
-    code, said = pipeline.merge()
-    assert code == 0, said
+    code, output = pipeline.merge()
+    assert code == 0, output
     assert "demo" in fresh_pod.held("allocations")
-    code, said = pipeline.nightly()
-    assert (code, pipeline.drifted()) == (0, []), said
+    code, output = pipeline.nightly()
+    assert (code, pipeline.drifted()) == (0, []), output
 
 
 def test_at_night_drift_has_a_code_of_its_own_and_a_failed_case(fresh_pod: Any, pipeline: Pipeline) -> None:
     describe(fresh_pod, "somebody else")
-    code, said = pipeline.nightly()
-    assert code == 2, said
+    code, output = pipeline.nightly()
+    assert code == 2, output
     (case,) = pipeline.drifted()
     assert "pod001-tor" in case
     assert PORT in case
@@ -106,10 +106,10 @@ def test_a_plan_that_reality_has_left_behind_is_refused(fresh_pod: Any, pipeline
     assert pipeline.planned() == [("pod001-tor", "port", PORT)]
     describe(fresh_pod, "somebody else again")
     before = fresh_pod.fingerprint()
-    code, said = pipeline.merge()
+    code, output = pipeline.merge()
     assert code == 2
-    assert "Nothing has been touched." in said
-    assert PORT in said
+    assert "Nothing has been touched." in output
+    assert PORT in output
     assert fresh_pod.fingerprint() == before
 
 
@@ -118,15 +118,15 @@ def test_a_refused_pods_yml_leaves_no_plan(pipeline: Pipeline, tmp_path: Path, f
     assert (pipeline.plan / "plan.json").exists()
     text = (INVENTORY / "pods.yml").read_text()
     (tmp_path / "pods.yml").write_text(text.replace("ipus: 64", "ipus: 63"))
-    code, said = pipeline.merge_request(tmp_path)
+    code, output = pipeline.merge_request(tmp_path)
     assert code == 2
-    assert "vpods.demo.ipus" in said
+    assert "vpods.demo.ipus" in output
     assert list(pipeline.plan.iterdir()) == []
 
 
 def test_what_cannot_be_looked_at_has_a_code_of_its_own(fresh_pod: Any, pipeline: Pipeline) -> None:
     fresh_pod.inside("pod001-poplar2", "systemctl stop ssh; pkill sshd; true")
-    code, said = pipeline.nightly()
+    code, output = pipeline.nightly()
     fresh_pod.inside("pod001-poplar2", "systemctl start ssh")
-    assert code == 1, said
+    assert code == 1, output
     assert "pod001-poplar2" in (pipeline.drift / "drift.md").read_text()

@@ -33,7 +33,7 @@ def test_a_controller_that_should_answer_and_does_not(pod: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
+    ("option", "message"),
     [
         (
             "vipu_controller_mode=secure",
@@ -52,10 +52,10 @@ def test_a_controller_that_should_answer_and_does_not(pod: Any) -> None:
     ],
 )
 @pytest.mark.usefixtures("untouched")
-def test_a_controller_that_cannot_become_what_was_asked_for(pod: Any, option: str, said: str) -> None:
+def test_a_controller_that_cannot_become_what_was_asked_for(pod: Any, option: str, message: str) -> None:
     run = pod.playbook("vipu_controllers", "-e", option)
     assert run.code != 0
-    assert said in run.messages
+    assert message in run.messages
 
 
 @pytest.mark.usefixtures("untouched")
@@ -66,10 +66,10 @@ def test_a_device_that_is_off(pod: Any) -> None:
     finally:
         pod.inside("pod001-poplar2", "systemctl start ssh")
     assert run.code != 0
-    said, nothing = run.messages.removeprefix("localhost: ").splitlines()
+    message, nothing = run.messages.removeprefix("localhost: ").splitlines()
     assert nothing == "Nothing has been touched."
-    assert said.startswith("pod001-poplar2: ")
-    assert "connect to host 10.3.1.102 port 22: Connection refused; start it, or correct its address in pods" in said
+    assert message.startswith("pod001-poplar2: ")
+    assert "connect to host 10.3.1.102 port 22: Connection refused; start it, or correct its address in pods" in message
 
 
 def test_a_switch_on_which_somebody_else_is_at_work(pod: Any) -> None:

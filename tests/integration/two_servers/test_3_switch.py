@@ -55,7 +55,7 @@ def test_a_canary_is_changed_and_confirmed_before_the_others(pod: Any, tmp_path:
 def test_the_cables_are_as_declared(pod: Any) -> None:
     run = pod.playbook("cabling")
     assert (run.code, run.messages) == (0, "")
-    rows = [line.split() for line in run.told if line.startswith("Ethernet")]
+    rows = [line.split() for line in run.reported if line.startswith("Ethernet")]
     assert len(rows) > 16
     assert {verdict for _, declared, *_, verdict in rows if declared.startswith("pod001-ipum")} == {"right"}
 

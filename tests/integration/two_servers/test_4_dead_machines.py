@@ -33,13 +33,13 @@ def test_dead_machines_that_are_excluded_leave_a_run_degraded_and_change_nothing
     run = pod.playbook("site", inventory=inventory)
     assert (run.code, run.messages) == (0, "")
     assert run.changed == dict.fromkeys(run.changed, 0)
-    first, second, third, last = run.told
+    first, second, third, last = run.reported
     assert [first, second] == [f"degraded: {name} is excluded" for name in DEAD]
     assert third.startswith("degraded: vPOD demo has pod001-ipum2")
     assert last.startswith("nothing changed; ")
-    assert "Degraded      pod001-ipum14 is excluded" in pod.playbook("verify", inventory=inventory).told
+    assert "Degraded      pod001-ipum14 is excluded" in pod.playbook("verify", inventory=inventory).reported
     assert pod.held("allocations") == ["demo"]
-    code, said = pod.say("drift", "-e", f"drift_directory={tmp_path}", inventory=inventory)
-    assert code == 0, said
-    code, said = pod.say("capacity", "-e", "ipus=4", inventory=inventory)
-    assert "pod001 dxdd dddd dddd dxdd pod001-ipum1..16" in " ".join(said.split())
+    code, output = pod.say("drift", "-e", f"drift_directory={tmp_path}", inventory=inventory)
+    assert code == 0, output
+    code, output = pod.say("capacity", "-e", "ipus=4", inventory=inventory)
+    assert "pod001 dxdd dddd dddd dxdd pod001-ipum1..16" in " ".join(output.split())

@@ -30,7 +30,7 @@ class Floor:
         }
 
     def faults(self, vpods: dict[str, Any]) -> list[str]:
-        """What is wrong with the isolation of these vPODs."""
+        """The faults in the isolation of these vPODs."""
         taken = {port for ports in self.tenants.values() for port in ports}
         nobodys = [port for port in self.rnics.values() if port not in taken]
         vlans = {name: vpod["vlan"] for name, vpod in vpods.items()}
@@ -38,9 +38,9 @@ class Floor:
 
 
 def asked(pod: Any, what: str) -> dict[str, Any]:
-    """What the controller answers its administrator."""
-    said = pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson {what}")
-    answer: dict[str, Any] = json.loads(said)
+    """The answer of the controller to its administrator."""
+    output = pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson {what}")
+    answer: dict[str, Any] = json.loads(output)
     return answer
 
 

@@ -47,16 +47,16 @@ def pod_of_the_release(fresh_pod: Any, release: Path) -> Any:
 def test_site_finds_nothing_to_change(pod_of_the_release: Any) -> None:
     run = pod_of_the_release.playbook("site")
     assert (run.code, run.messages) == (0, "")
-    (line,) = run.told
+    (line,) = run.reported
     assert line.startswith("nothing changed; 6 devices looked at in ")
 
 
 def test_nothing_has_drifted(pod_of_the_release: Any, tmp_path: Path) -> None:
-    code, said = pod_of_the_release.say("drift", "-e", f"drift_directory={tmp_path}", inventory=INVENTORY)
-    assert code == 0, said
+    code, output = pod_of_the_release.say("drift", "-e", f"drift_directory={tmp_path}", inventory=INVENTORY)
+    assert code == 0, output
 
 
-def test_its_runs_are_told(pod_of_the_release: Any) -> None:
-    code, said = pod_of_the_release.say("runs", inventory=INVENTORY)
-    assert code == 0, said
-    assert "site.yml" in said
+def test_its_runs_are_listed(pod_of_the_release: Any) -> None:
+    code, output = pod_of_the_release.say("runs", inventory=INVENTORY)
+    assert code == 0, output
+    assert "site.yml" in output

@@ -45,21 +45,21 @@ class Vpods:
         self.vpods[vpod] = {key: value for key, value in entry.items() if value is not None}
         self.write()
 
-    def run(self, *options: str, only: list[str] | None = None, told: list[str] | None = None) -> Any:
+    def run(self, *options: str, only: list[str] | None = None, allowed: list[str] | None = None) -> Any:
         """playbooks/vpods.yml, for some vPODs, some of which may be interrupted."""
-        return self.pod.playbook("vpods", *self._options(only, told), *options, inventory=self.inventory)
+        return self.pod.playbook("vpods", *self._options(only, allowed), *options, inventory=self.inventory)
 
-    def done(self, *options: str, only: list[str] | None = None, told: list[str] | None = None) -> Any:
+    def done(self, *options: str, only: list[str] | None = None, allowed: list[str] | None = None) -> Any:
         """A run that has to succeed."""
-        run = self.run(*options, only=only, told=told)
+        run = self.run(*options, only=only, allowed=allowed)
         assert (run.code, run.messages) == (0, "")
         return run
 
-    def check_then_do(self, only: list[str], told: list[str] | None = None) -> Any:
+    def check_then_do(self, only: list[str], allowed: list[str] | None = None) -> Any:
         """Do it, after a dry run that has to predict what changes on which hosts, and see that nothing is left."""
-        check = self.done("--check", only=only, told=told)
+        check = self.done("--check", only=only, allowed=allowed)
         assert changed(check) == []
-        run = self.done(only=only, told=told)
+        run = self.done(only=only, allowed=allowed)
         did_what_was_predicted(check, run)
         self.nothing_is_left(only)
         return run
@@ -68,7 +68,7 @@ class Vpods:
         """Another run changes nothing, and says so."""
         again = self.done(only=only)
         assert changed(again) == []
-        assert again.told[-1].startswith("nothing changed; ")
+        assert again.reported[-1].startswith("nothing changed; ")
 
     @contextmanager
     def untouched(self, *vpods: str) -> Iterator[None]:
@@ -109,7 +109,7 @@ class Vpods:
         }
 
     def listed(self, kind: str) -> list[dict[str, Any]]:
-        """What the controller holds of a kind."""
+        """The entities of a kind that the controller holds."""
         found: list[dict[str, Any]] = json.loads(
             self.pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl -P 8091 --showjson list {kind}")
         )[kind]
@@ -121,7 +121,7 @@ class Vpods:
         ]
 
     def port(self, number: int) -> str:
-        """What the running-config says of a port."""
+        """The block of a port in the running-config."""
         answer = self.pod.switch(f"show running-config interfaces Ethernet{number}/1")[-1]["output"]
         return str(answer)
 
@@ -129,8 +129,8 @@ class Vpods:
         return str(self.pod.switch("show running-config")[-1]["output"])
 
     @staticmethod
-    def _options(only: list[str] | None, told: list[str] | None) -> list[str]:
-        lists = {"vpods_only": only, "vpods_interrupt": told}
+    def _options(only: list[str] | None, allowed: list[str] | None) -> list[str]:
+        lists = {"vpods_only": only, "vpods_interrupt": allowed}
         return ["-e", json.dumps({name: names for name, names in lists.items() if names is not None})]
 
 
@@ -155,7 +155,7 @@ def vpods(pod: Any, inventory: Path) -> Vpods:
     """Three of the four tenants: carol has gone."""
     tenants = Vpods(pod, inventory)
     tenants.change("carol", state="absent")
-    tenants.done(only=["carol"], told=["carol"])
+    tenants.done(only=["carol"], allowed=["carol"])
     del tenants.vpods["carol"]
     tenants.write()
     return tenants
@@ -184,9 +184,9 @@ def test_a_change_that_would_end_running_work_is_refused_before_anything_is_touc
     assert vpods.pod.fingerprint() == before
 
 
-def test_it_grows_when_told_so(vpods: Vpods) -> None:
+def test_it_grows_when_allowed(vpods: Vpods) -> None:
     with vpods.unnoticed("carol"):
-        vpods.done(only=["carol"], told=["carol"])
+        vpods.done(only=["carol"], allowed=["carol"])
     assert len(vpods.machines_of("carol")) == 4
     assert "carol-serve" in vpods.pod.inside("pod001-poplar3", "vipu list partitions")
 
@@ -195,7 +195,7 @@ def test_it_shrinks_and_what_it_leaves_rests_in_quarantine(vpods: Vpods) -> None
     had = vpods.machines_of("carol")
     with vpods.untouched("carol"):
         vpods.change("carol", ipus=4)
-        vpods.check_then_do(["carol"], told=["carol"])
+        vpods.check_then_do(["carol"], allowed=["carol"])
     has = vpods.machines_of("carol")
     assert len(has) == 1
     for machine in set(had) - set(has):
@@ -209,7 +209,7 @@ def test_it_moves_to_other_machines_by_pins(vpods: Vpods) -> None:
     target = max(free, key=lambda name: int(name.removeprefix("pod001-ipum")))
     with vpods.unnoticed("carol"):
         vpods.change("carol", ipu_machines=[target])
-        vpods.done(only=["carol"], told=["carol"])
+        vpods.done(only=["carol"], allowed=["carol"])
     assert vpods.machines_of("carol") == [target]
     assert vpods.isolated()
 
@@ -237,12 +237,12 @@ def test_a_run_that_a_fault_ends_is_completed_by_the_same_run_again(vpods: Vpods
         f'"$(grep ^ExecStart= {unit})" > {drop_in}/faults.conf; '
         "systemctl daemon-reload; systemctl restart vipu-server",
     )
-    broken = vpods.run(only=["carol"], told=["carol"])
+    broken = vpods.run(only=["carol"], allowed=["carol"])
     assert broken.code != 0
     vpods.pod.inside(
         "ctrl001", f"rm -r /run/faults.json {drop_in}; systemctl daemon-reload; systemctl restart vipu-server"
     )
-    vpods.done(only=["carol"], told=["carol"])
+    vpods.done(only=["carol"], allowed=["carol"])
     assert len(vpods.machines_of("carol")) == 2
     vpods.nothing_is_left(["carol"])
 
@@ -257,7 +257,7 @@ def test_it_moves_to_another_server(vpods: Vpods) -> None:
     """Dave's server becomes Carol's, once Dave has gone."""
     with vpods.unnoticed("carol", "dave"):
         vpods.change("dave", state="absent")
-        vpods.done(only=["dave"], told=["dave"])
+        vpods.done(only=["dave"], allowed=["dave"])
     assert vpods.pod.inside("pod001-poplar4", LEFT_BEHIND) == ""
     assert "dave" not in json.dumps([vpods.listed(kind) for kind in ("allocations", "users", "partitions")])
     assert "204" not in vpods.running_config()
@@ -278,7 +278,7 @@ def test_a_vpod_goes_with_everything_that_its_tenant_made_and_nothing_of_others(
     assert refused.code != 0
     assert "partition hers" in refused.messages
     with vpods.untouched("carol"):
-        vpods.check_then_do(["carol"], told=["carol"])
+        vpods.check_then_do(["carol"], allowed=["carol"])
     held = json.dumps([vpods.listed(kind) for kind in ("allocations", "users", "partitions")])
     assert "carol" not in held
     assert "carol" not in vpods.pod.inside("ctrl001", "ls /var/lib/vipu/keys")
@@ -292,6 +292,6 @@ def test_in_the_end_site_finds_nothing_to_do_and_says_where_all_stand(vpods: Vpo
     assert (run.code, run.messages) == (0, "")
     assert changed(run) == []
     status = vpods.pod.playbook("vpod_status", inventory=vpods.inventory)
-    assert [line.split()[0] for line in status.told] == ["vPOD", "carol", "alice", "bob"]
-    assert "gone" in status.told[1]
-    assert "done" in status.told[2]
+    assert [line.split()[0] for line in status.reported] == ["vPOD", "carol", "alice", "bob"]
+    assert "gone" in status.reported[1]
+    assert "done" in status.reported[2]

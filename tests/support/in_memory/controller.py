@@ -106,7 +106,7 @@ class InProcess:
         return code, out.getvalue(), err.getvalue()
 
     def answer(self, method: str, request: dict[str, Any]) -> dict[str, Any]:
-        """What the admin end-point answers, as it comes off the wire."""
+        """The answer of the admin end-point, as it comes off the wire."""
         if not self._alive:
             raise Unreachable("no V-IPU controller at localhost:8091: Connection refused")
         try:

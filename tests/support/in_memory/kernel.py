@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Refusal(Exception):
-    """What a program says when it ends with an error."""
+    """The message of a program that ends with an error."""
 
 
 @dataclass

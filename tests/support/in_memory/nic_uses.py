@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What may go on over a server's NIC, and how a refusal names it."""
+"""The uses of a server's NIC, and how a refusal names each."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class ServerInMemory:
 
 
 def _nic(name: str, nic: Nic) -> Fields:
-    """What is told of a NIC that works."""
+    """The look's data of a NIC that works."""
     usual = {"carrier": True, "speed": 100_000, "speed_verdict": "ok", "firmware": {"verdict": "unknown"}}
     return {"name": name, "mac": nic.mac, "up": nic.up, "rdma_device": name.replace("rnic", "mlx5_"), **usual}
 
@@ -212,7 +212,7 @@ class ControllerInMemory:
         return self.host.files.modified(path) or 0
 
     def _hold(self, vpod: str, options: Fields, life: Life) -> None:
-        """What the module vipu_state does, with the keys of users in files of this host."""
+        """Do the work of the module vipu_state, with the keys of users in files of this host."""
         service = dedicated_service(CONTROLLER_SETTINGS, vpod) if vpod else service_of(CONTROLLER_SETTINGS)
         kinds = ("agents", "clusters", "allocations", "users", "partitions")
         params = {kind: options[kind] for kind in kinds if kind in options}
@@ -288,7 +288,7 @@ class PodInMemory:
             self._looks.pop(name, None)
 
     def decide(self, declaration: Declaration, only: Sequence[str] | None = None, **words: Any) -> Decision:
-        """What a run would do that may interrupt everybody."""
+        """The decision of a run that may interrupt everybody."""
         allowed = (*declaration.vpods, *declaration.absent)
         request = Request(**{"hosts": list(self.devices), "allowed": allowed, "only": only and tuple(only), **words})
         return decide(declaration, self.looks(), request)
@@ -328,5 +328,5 @@ def pod() -> PodInMemory:
 
 
 def keys(decision: Decision) -> Counter[Key]:
-    """What a plan touches, and how."""
+    """The keys of the steps of a plan, counted."""
     return Counter((step["device"], step["kind"], step["name"], step["action"]) for step in decision.plan.steps)

@@ -87,7 +87,7 @@ class InProcessSwitch:
         self._observed.write_text(json.dumps(seen))
 
     def type(self, *commands: str, output: str = "text") -> list[str]:
-        """What somebody else enters."""
+        """Enter commands as another user."""
         params = {"version": 1, "format": output, "cmds": ["enable", *commands]}
         answer = respond(self.switch, "joe", {"jsonrpc": "2.0", "id": 1, "method": "runCmds", "params": params})
         if "error" in answer:
@@ -96,7 +96,7 @@ class InProcessSwitch:
         return [result.get("output", "") if output == "text" else json.dumps(result) for result in results]
 
     def configure(self, *lines: str) -> None:
-        """What somebody else configures."""
+        """Enter lines of configuration as another user."""
         self.type("configure", *lines)
 
     def expire(self) -> None:

@@ -63,7 +63,7 @@ class TinySystemd:
         return ""
 
     def states(self, units: list[str]) -> list[str]:
-        """What ``systemctl is-active`` prints."""
+        """The output of ``systemctl is-active``."""
         timers = {unit.replace(".service", ".timer") for unit in self.timers}
         return ["active" if self.services.get(unit) or unit in timers else "inactive" for unit in units]
 

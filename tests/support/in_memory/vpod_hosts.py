@@ -25,7 +25,7 @@ DIRECTORY = "/var/lib/vipu"
 
 
 def certificates(directory: str) -> list[str]:
-    """What clients of a controller that runs there need."""
+    """The certificates for clients of a controller that runs there."""
     return [f"{directory}/vipu-certs/client/{name}" for name in ("ca.crt", "tls.crt", "tls.key")]
 
 
@@ -123,7 +123,7 @@ def carry_out(
     settings: Mapping[str, Any],
     spend: Callable[[], None] = lambda: None,
 ) -> None:
-    """What the role does; ``spend`` is called before each thing, and may end it.
+    """Do the work of the role; ``spend`` is called before each thing, and may end it.
 
     Raises:
         Refused: one of its tasks fails.

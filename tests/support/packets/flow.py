@@ -39,7 +39,7 @@ NUMBER_BYTES = 8
 
 @dataclass
 class Tally:
-    """What became of the numbered datagrams of one direction; `expected` is the next number."""
+    """The counts of the numbered datagrams of one direction; `expected` is the next number."""
 
     arrived: int = 0
     duplicated: int = 0
@@ -96,7 +96,7 @@ class Stream:
 
 @dataclass
 class Report:
-    """What became of the datagrams of one name, in both directions together; `sent` counts those of the server."""
+    """The counts of the datagrams of one name, in both directions together; `sent` counts those of the server."""
 
     sent: int = 0
     lost: int = 0
@@ -135,17 +135,17 @@ def _flow(streams: list[Stream], selector: selectors.BaseSelector) -> None:
     """Send at an even pace, one stream after the other; what could not be sent in time is left out, not made up."""
     start = time.monotonic()
     step = 1 / PER_SECOND / len(streams)
-    due, number, said = start, 0, False
-    while due < start + (LONGEST_SECONDS if said else FIRST_SECONDS) and not _told_to_end():
+    due, number, all_came = start, 0, False
+    while due < start + (LONGEST_SECONDS if all_came else FIRST_SECONDS) and not _asked_to_end():
         _read_until(due, selector)
         streams[number % len(streams)].send()
         number, due = number + 1, max(due + step, time.monotonic())
-        if not said and all(stream.back.arrived for stream in streams):
+        if not all_came and all(stream.back.arrived for stream in streams):
             print("flowing", flush=True)
-            said = True
+            all_came = True
 
 
-def _told_to_end() -> bool:
+def _asked_to_end() -> bool:
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 

@@ -18,7 +18,7 @@ def faults(
     others: Iterable[Port] = (),
     addresses: Iterable[str] = (),
 ) -> list[str]:
-    """What is wrong with the isolation of tenants, a sentence each.
+    """The faults in the isolation of tenants, a sentence each.
 
     Args:
         tenants: the RNIC ports of each; all of one reach each other with frames and pings of full size.
@@ -58,10 +58,10 @@ def _wrong_frames(frames: Sequence[Frame], ports: Iterable[Port], owner: Mapping
         addressed = own if frame.to == BROADCAST else {port for port in own if port.mac == frame.to}
         if frame.vlan is None:
             for port in sorted(addressed - seen, key=str):
-                yield f"{_said(frame.sender, owner)} does not reach {port} with a frame to {frame.to}"
+                yield f"{_named(frame.sender, owner)} does not reach {port} with a frame to {frame.to}"
         tagged = f" that it tagged with VLAN {frame.vlan}" if frame.vlan else ""
         for port in sorted(seen - own - {frame.sender}, key=str):
-            yield f"{_said(frame.sender, owner)} reaches {_said(port, owner)} with a frame to {frame.to}{tagged}"
+            yield f"{_named(frame.sender, owner)} reaches {_named(port, owner)} with a frame to {frame.to}{tagged}"
 
 
 def _wrong_pings(pings: Sequence[Ping], owner: Mapping[Port, str]) -> Iterator[str]:
@@ -69,8 +69,8 @@ def _wrong_pings(pings: Sequence[Ping], owner: Mapping[Port, str]) -> Iterator[s
     for ping in pings:
         wanted = tenant_at.get(ping.to) == owner[ping.sender]
         if wanted != (ping in found):
-            yield f"{_said(ping.sender, owner)} {'gets no' if wanted else 'gets an'} answer from {ping.to}"
+            yield f"{_named(ping.sender, owner)} {'gets no' if wanted else 'gets an'} answer from {ping.to}"
 
 
-def _said(port: Port, owner: Mapping[Port, str]) -> str:
+def _named(port: Port, owner: Mapping[Port, str]) -> str:
     return f"{port} of {owner.get(port, 'nobody')}"

@@ -33,10 +33,10 @@ class RunningFlow:
 
     def __enter__(self) -> RunningFlow:
         assert self._process.stdout
-        said = self._process.stdout.readline()
-        if said != "flowing\n":
+        output = self._process.stdout.readline()
+        if output != "flowing\n":
             self.__exit__(None, None, None)
-            pytest.fail(f"not every stream came back: {said}")
+            pytest.fail(f"not every stream came back: {output}")
         return self
 
     def __exit__(
@@ -47,6 +47,6 @@ class RunningFlow:
 
     def end(self) -> dict[str, Report]:
         """Let it end; what became of it, by name."""
-        said, _ = self._process.communicate()
-        reports: dict[str, Report] = {name: Report(**report) for name, report in json.loads(said).items()}
+        output, _ = self._process.communicate()
+        reports: dict[str, Report] = {name: Report(**report) for name, report in json.loads(output).items()}
         return reports

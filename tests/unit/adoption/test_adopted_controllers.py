@@ -19,7 +19,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def held(*numbers: int, cluster: str = "rack") -> dict[str, Any]:
-    """What a controller holds: the agents of some racks in one cluster, and the first of them allocated."""
+    """A controller's contents: the agents of some racks in one cluster, and the first of them allocated."""
     agents = {
         name: {"host": f"10.2.{n}.{k}", "port": 8080, "status": "Up", "version": "1.18.0"}
         for n in numbers
@@ -74,7 +74,7 @@ def test_a_vpod_on_a_machine_that_is_excluded_is_not_pinned() -> None:
     assert found.document["pods"]["p1"]["excluded"] == ["p1-ipum1"]
 
 
-def test_what_slurm_made_for_jobs_is_said_and_declared_by_nobody() -> None:
+def test_what_slurm_made_for_jobs_is_reported_and_not_declared() -> None:
     there = held(1)
     there["allocations"] = {"c7": {"cluster": "rack", "size": 4, "agents": MACHINES[1][:1]}}
     there["partitions"] = {name: {"allocation": "c7"} for name in ("p7", "mine")}

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a ToR's neighbours say of its cables, and fleets in which tenants of different racks have one VLAN."""
+"""Cables from a ToR's LLDP neighbours, and fleets in which tenants of different racks have one VLAN."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ASCENDING = {n + 8: f"p1-ipum{n}" for n in range(1, 17)}
 DESCENDING = {25 - n: f"p1-ipum{n}" for n in range(1, 17)}
 
 
-def test_the_port_map_is_not_said() -> None:
+def test_the_port_map_is_not_declared() -> None:
     rack, reasons = rack_from(switch(ASCENDING))
     assert (rack["tor"], "overrides" in rack, reasons) == ({"descriptions": "kept"}, False, [])
 
@@ -101,7 +101,7 @@ TENANT = "vlan 101\n   name vpod-t1\ninterface Ethernet9/1\n   switchport access
 
 
 @pytest.mark.parametrize("pods", [2, 3])
-def test_a_vlan_is_said_of_the_first_of_the_tenants_that_have_it(pods: int) -> None:
+def test_a_vlan_is_declared_for_the_first_of_the_tenants_that_have_it(pods: int) -> None:
     adoption = adopted(document(pods), {f"p{n}-tor": switch({}, config=TENANT) for n in range(1, pods + 1)})
     assert [vpod.vlan for vpod in parse_declaration(adoption.document).vpods.values()] == [101, *[None] * (pods - 1)]
     # The ports of the others stay as they are, by name.
@@ -109,7 +109,7 @@ def test_a_vlan_is_said_of_the_first_of_the_tenants_that_have_it(pods: int) -> N
         assert adoption.document["pods"][f"p{n}"]["tor"]["ports"]["Ethernet9/1"]["vlan"] == 101
 
 
-def test_what_is_said_of_a_switch_that_was_not_read_is_kept() -> None:
+def test_the_declaration_of_a_switch_that_was_not_read_is_kept() -> None:
     there = document(2)
     there["vpods"]["t2"]["vlan"] = 202
     there["pods"]["p2"]["tor"] = {"mtu": 9000}
@@ -144,7 +144,7 @@ def test_a_free_server_in_a_tenants_vlan_is_the_tenants() -> None:
     assert adoption.document["vpods"]["t1"]["poplar_servers"] == ["p1-poplar1"]
 
 
-def test_a_spare_port_that_differs_from_the_others_is_said_whole() -> None:
+def test_a_spare_port_that_differs_from_the_others_is_declared_in_full() -> None:
     """Named, it is not spare any more, and its VLAN does not follow from anything."""
     spare = {n: f"interface Ethernet{n}/1\n   switchport access vlan 999\n" for n in range(29, 33)}
     spare[30] += "   mtu 9000\n"

@@ -49,7 +49,7 @@ def test_the_order_that_was_found_counts_and_exceptions_that_do_not_fit_it_are_f
     assert found.port_map["pods"]["p"]["tor"]["ipu_machine_order"] == "descending"
 
 
-def test_an_mtu_that_the_port_does_not_take_is_not_said() -> None:
+def test_an_mtu_that_the_port_does_not_take_is_not_declared() -> None:
     fits = adopted_fleet(document(), {}, {"p-tor": tor(ORDERLY)}, {"p-poplar1": server()})
     assert fits.document["pods"]["p"]["rnic"] == {"interface": "rnic0", "mtu": 9000}
     small = adopted_fleet(document(), {}, {"p-tor": tor(ORDERLY, mtu=4200)}, {"p-poplar1": server()})

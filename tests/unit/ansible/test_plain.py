@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plai
 
 
 def loaded(text: str) -> Any:
-    """What Ansible makes of YAML; it marks where each value comes from."""
+    """YAML as Ansible loads it; it marks where each value comes from."""
     return DataLoader().load(text)
 
 

@@ -61,15 +61,15 @@ def test_values_are_of_the_types_of_their_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "said"),
+    ("variables", "message"),
     [
         ({"tor_switch_confirm_within": "soon"}, "tor_switch_confirm_within"),
         ({"tor_switch_state": "mergd"}, "tor_switch_state must be one of"),
         ({"tor_switch_vlans": "101"}, "tor_switch_vlans"),
     ],
 )
-def test_what_a_role_does_not_take_is_refused_by_its_name(variables: Any, said: str) -> None:
-    with pytest.raises(AnsibleError, match=said):
+def test_what_a_role_does_not_take_is_refused_by_its_name(variables: Any, message: str) -> None:
+    with pytest.raises(AnsibleError, match=message):
         settings("tor_switch", **variables)
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run keeps for its own plays."""
+"""The files that a run keeps for its own plays."""
 
 from __future__ import annotations
 

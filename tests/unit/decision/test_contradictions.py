@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What contradicts itself, from looks and variables as the inventory has them. The rules are in tests/unit/cross."""
+"""Contradictions, from looks and variables as the inventory has them. The rules are in tests/unit/link_checks."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ def test_a_pod_as_declared() -> None:
 
 
 def test_a_port_that_is_not_as_declared_and_the_run_that_repairs_it() -> None:
-    [said] = found(looks({"mtu": 1500}))
-    assert said.startswith("p-poplar1 rnic0 (MTU 9000) and p-tor Ethernet25/1 (MTU 1500): ")
+    [line] = found(looks({"mtu": 1500}))
+    assert line.startswith("p-poplar1 rnic0 (MTU 9000) and p-tor Ethernet25/1 (MTU 1500): ")
     assert found(looks({"mtu": 1500}), "switches") == []
-    assert found(looks({"mtu": 1500}), "servers", "vpods", "controllers") == [said]
+    assert found(looks({"mtu": 1500}), "servers", "vpods", "controllers") == [line]
 
 
 def test_the_addresses_of_pods_yml_are_the_plan() -> None:
     there = looks()
     there["p-poplar1"]["parts"]["network"]["gathered"][0]["addresses"] += ["10.1.5.3/24"]
-    [said] = found(there)
-    assert said.startswith("p-poplar1 rnic0 (10.1.5.3) and p-ipum3 (10.1.5.3 is its rnic_address in pods.yml): ")
+    [line] = found(there)
+    assert line.startswith("p-poplar1 rnic0 (10.1.5.3) and p-ipum3 (10.1.5.3 is its rnic_address in pods.yml): ")
 
 
 @pytest.mark.parametrize(("host", "part"), [("p-tor", "info"), ("p-poplar1", "nics"), ("p-poplar1", "network")])
@@ -97,15 +97,15 @@ def test_what_is_not_managed_is_not_judged_by_what_was_seen(managed: list[str]) 
 def test_lossless_settings_are_those_that_were_read() -> None:
     there = looks()
     there["p-poplar1"]["parts"]["roce"] = {"gathered": [{"name": "rnic0", "trust": "dscp", "pfc": [4]}]}
-    [said] = found(there)
-    assert said.startswith("p-poplar1 rnic0 (PFC on priority 4) and p-tor Ethernet25/1 (PFC on priority 3): ")
+    [line] = found(there)
+    assert line.startswith("p-poplar1 rnic0 (PFC on priority 4) and p-tor Ethernet25/1 (PFC on priority 3): ")
     assert seen_server(there["p-tor"]) is seen_server(None) is None
 
 
 def test_variables_of_the_role() -> None:
-    [said] = found(looks(poplar_server_more_interfaces=[STORAGE]))
-    assert "VLAN 300 with tag on rnic0.300 by poplar_server_more_interfaces" in said
-    assert declared_contradictions(DECLARATION, {"p-poplar1": {"poplar_server_more_interfaces": [STORAGE]}}) == [said]
+    [line] = found(looks(poplar_server_more_interfaces=[STORAGE]))
+    assert "VLAN 300 with tag on rnic0.300 by poplar_server_more_interfaces" in line
+    assert declared_contradictions(DECLARATION, {"p-poplar1": {"poplar_server_more_interfaces": [STORAGE]}}) == [line]
     assert declared_contradictions(DECLARATION, {}) == []
 
 

@@ -43,7 +43,7 @@ def shared(**more: Any) -> dict[str, Any]:
 
 
 def entities(cluster: str, vpod: str, machines: list[str] = AGENTS) -> dict[str, Any]:
-    """What is declared."""
+    """The declared entities."""
     return {
         "agents": [{"name": name, "host": f"10.2.1.{name[-1]}", "port": 8080} for name in machines],
         "clusters": [{"name": cluster, "agents": machines, "ipu_link_domains": 1}],
@@ -73,7 +73,7 @@ def holding(cluster: str, vpod: str, machines: list[str] = AGENTS, status: str =
     }
 
 
-def said(steps: list[Step]) -> list[tuple[str, str, str]]:
+def brief(steps: list[Step]) -> list[tuple[str, str, str]]:
     return [(step.action, step.kind, step.name) for step in steps]
 
 
@@ -85,7 +85,7 @@ def refusal(decide: Callable[[], Any]) -> str:
 
 def test_a_new_controller_is_written_started_and_filled() -> None:
     steps = controller_steps(shared(), SETTINGS, look({"": NEW}, on_a_host()))
-    assert said(steps) == [
+    assert brief(steps) == [
         ("create", "file", "/var/lib/vipu"),
         ("run", "task", "Initialise the storage"),
         ("create", "file", "/usr/local/sbin/vipu-backup"),
@@ -115,7 +115,7 @@ def test_what_is_as_declared_has_no_step() -> None:
 def test_the_declaration_counts_and_not_what_is_set_for_the_host() -> None:
     there = look({"": holding("c", "alice")}, in_service())
     steps = controller_steps(shared(user_port=9090), SETTINGS, there)
-    assert said(steps) == [
+    assert brief(steps) == [
         ("update", "file", "/etc/systemd/system/vipu-server.service"),
         ("update", "service", "vipu-server.service"),
     ]
@@ -125,7 +125,7 @@ def test_tenants_are_planned_on_what_the_controller_holds_by_then() -> None:
     there = look({"": NEW}, on_a_host())
     earlier = controller_steps(shared(), SETTINGS, there)
     tenants = shared(users=[{"name": "alice", "allocations": ["alice"]}])
-    assert said(tenant_steps(tenants, SETTINGS, there, earlier)) == [
+    assert brief(tenant_steps(tenants, SETTINGS, there, earlier)) == [
         ("create", "user", "alice"),
         ("create", "partition", "train"),
     ]
@@ -137,7 +137,7 @@ def test_keys_of_users_who_go_go_with_them() -> None:
     key = "/var/lib/vipu/keys/alice.key"
     there = look({"": answer}, {**in_service(), "paths": {**in_service()["paths"], key: {"kind": "file"}}})
     gone = {"users": [{"name": "alice", "state": "absent"}], "partitions": [{"name": "train", "state": "absent"}]}
-    assert said(tenant_steps(gone, SETTINGS, there)) == [
+    assert brief(tenant_steps(gone, SETTINGS, there)) == [
         ("remove", "partition", "train"),
         ("remove", "user", "alice"),
         ("remove", "file", key),
@@ -207,7 +207,7 @@ def test_nobody_is_locked_out_by_a_change_of_mode() -> None:
     assert controller_steps(wanted, SETTINGS, look({"": there}, secure))
 
 
-def test_dedicated_controllers_are_told_apart() -> None:
+def test_dedicated_controllers_are_distinguished() -> None:
     options = [dedicated("alice", AGENTS[:2]), dedicated("bob", AGENTS[2:], admin_port=10409)]
     services = {**SETTINGS, "vipu_controller_dedicated": options}
     bobs = holding("bob", "bob", AGENTS[2:])
@@ -247,7 +247,7 @@ def test_one_that_is_emptied_is_filled_again_and_its_neighbour_left_alone() -> N
         ("remove", kind) for kind in ("partition", "allocation", "cluster", "agent", "agent")
     ]
     again = dedicated_steps(options, SETTINGS, there, emptied)
-    assert said(again) == [
+    assert brief(again) == [
         *(("create", "agent", name) for name in AGENTS[1:3]),
         ("create", "cluster", "alice"),
         ("create", "allocation", "alice"),
@@ -262,7 +262,7 @@ def test_one_that_goes_leaves_its_storage_alone() -> None:
     answer["partitions"]["of-a-tenant"] = dict(answer["partitions"]["train"], size=1)
     there = look({"": NEW, "alice": answer}, in_service(services, "alice"))
     steps = removed_steps(["alice", "carol"], SETTINGS, there)
-    assert said(steps) == [
+    assert brief(steps) == [
         ("remove", "partition", "of-a-tenant"),
         ("remove", "partition", "train"),
         ("update", "service", "vipu-server-alice.service"),
@@ -287,7 +287,7 @@ def test_a_removal_that_broke_off_is_completed() -> None:
     ]
 
 
-def test_what_is_held_is_known_of_all_controllers_or_said_to_be_unknown() -> None:
+def test_the_contents_of_each_controller_are_known_or_none() -> None:
     there = look({"": holding("c", "alice"), "bob": holding("bob", "bob"), "eve": SILENT}, {})
     found = held(there)
     assert found is not None
@@ -309,7 +309,7 @@ def test_users_and_partitions_do_not_move_between_controllers() -> None:
     assert why.startswith(f"vPOD bob shall be on the shared controller of {HOST}, and has a dedicated one there")
 
 
-def test_a_partition_in_error_is_told_unless_it_goes() -> None:
+def test_a_partition_in_error_is_reported_unless_it_goes() -> None:
     there = look({"": holding("c", "alice", status="ERROR")}, in_service())
     assert "partition train is in ERROR" in partition_trouble(shared(), there)
     again = [{"name": "train", "state": "absent"}]

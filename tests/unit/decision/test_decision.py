@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run decides as a whole: what it refuses before anything is touched, what it does not know, where it waits."""
+"""The decision of a run as a whole: its refusals before anything is touched, the unknown, and where it waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def silent(looks: Looks, name: str, outcome: str = "timed out", message: str = "
 
 
 def shared(looks: Looks) -> dict[str, Any]:
-    """What the controller of the cluster holds."""
+    """The contents of the cluster's controller."""
     controller: dict[str, Any] = looks[CONTROLLER]["parts"]["controllers"][""]
     return controller
 
@@ -107,7 +107,7 @@ def test_a_vpod_goes_down_through_all_layers_or_through_none(looks: Looks) -> No
 
 
 @pytest.mark.parametrize(
-    ("vpod", "words", "said"),
+    ("vpod", "words", "start"),
     [
         ("alice", {"controller": "dedicated"}, "vPOD alice shall have a dedicated controller, and has partitions on"),
         (
@@ -117,10 +117,10 @@ def test_a_vpod_goes_down_through_all_layers_or_through_none(looks: Looks) -> No
         ),
     ],
 )
-def test_users_and_partitions_do_not_move_between_controllers(looks: Looks, vpod: str, words: Any, said: str) -> None:
+def test_users_and_partitions_do_not_move_between_controllers(looks: Looks, vpod: str, words: Any, start: str) -> None:
     found = decided(looks, {**VPODS, vpod: {**VPODS[vpod], **words}}, allowed=("alice", "bob"))
     (refusal,) = [each for each in found.refusals if "cannot move" in each]
-    assert refusal.startswith(said)
+    assert refusal.startswith(start)
     assert refusal.endswith("make the vPOD absent first")
 
 

@@ -93,11 +93,11 @@ def test_what_belongs_to_others_is_named(looks: Looks) -> None:
         ),
     ],
 )
-def test_what_a_run_does_not_look_at_is_told(hosts: Any, managed: Any, lines: list[str]) -> None:
+def test_what_a_run_does_not_look_at_is_listed(hosts: Any, managed: Any, lines: list[str]) -> None:
     assert left_out(declared({}, **({"managed": managed} if managed else {})), request(hosts=hosts)) == lines
 
 
-def test_what_is_under_way_on_devices_is_told(looks: Looks) -> None:
+def test_changes_under_way_on_devices_are_reported(looks: Looks) -> None:
     assert notes(looks) == []
     looks["p-tor"]["parts"]["sessions"].update(timer=57, busy={"joe": "pending", "ann": "pending"})
     looks["p-poplar1"]["parts"]["network"].update(pending=True)

@@ -50,7 +50,7 @@ def test_gathered_again_it_is_the_same(looks: Looks) -> None:
 @pytest.mark.parametrize(
     ("name", "part"), [("p-tor", "info"), (CONTROLLER, "controllers"), ("p-poplar1", "network"), ("p-poplar1", "")]
 )
-def test_a_device_that_cannot_be_read_is_named_and_what_was_said_of_it_kept(looks: Looks, name: str, part: str) -> None:
+def test_a_device_that_cannot_be_read_is_named_and_its_declaration_kept(looks: Looks, name: str, part: str) -> None:
     earlier = yaml.safe_load(gather(DOCUMENT, looks).files["pods.yml"])
     if part:
         looks[name]["parts"][part] = {"message": "it would not say"}
@@ -71,12 +71,12 @@ def test_a_controller_that_is_silent_on_a_host_that_answers_is_named(looks: Look
     assert gather(DOCUMENT, looks).unread == [f"{CONTROLLER} could not be read: nobody listens"]
 
 
-def test_who_could_not_be_asked_because_nobody_said_how_is_no_failure(looks: Looks) -> None:
+def test_a_device_without_connection_settings_is_no_failure(looks: Looks) -> None:
     looks["p-tor"].update(outcome="not asked", message="the inventory does not say how", parts={})
     assert gather(DOCUMENT, looks).unread == []
 
 
-def test_what_is_known_of_a_device_only_in_part_is_said(looks: Looks) -> None:
+def test_a_device_that_was_read_only_in_part_is_reported(looks: Looks) -> None:
     found = gather(DOCUMENT, looks)
     assert [each for each in found.partly if "p-poplar1" in each] == [
         "p-poplar1: this server has neither mlnx_qos nor dcb"
@@ -97,12 +97,12 @@ def test_settings_that_no_file_brings_back_are_left_as_a_comment(looks: Looks) -
     assert found.left == []
 
 
-def test_what_the_files_would_change_is_told(looks: Looks) -> None:
+def test_changes_that_the_files_would_make_are_reported(looks: Looks) -> None:
     looks["p-tor"]["parts"]["running_config"]["text"] = looks["p-tor"]["parts"]["running_config"]["text"].replace(
         "switchport access vlan 101", "switchport access vlan 102", 1
     )
-    (said,) = gather(DOCUMENT, looks).left
-    assert said == (
+    (finding,) = gather(DOCUMENT, looks).left
+    assert finding == (
         "The files do not reproduce p-tor; please report this with them: port Ethernet9/1: vpod alice: vlan is 102, "
         "wanted 101"
     )

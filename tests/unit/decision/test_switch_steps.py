@@ -220,7 +220,7 @@ def test_a_switch_that_falls_silent_is_not_asked_again(silent: str, lost: list[s
 
 
 @pytest.mark.parametrize("release", ["4.22.0F", "4.28.3M", "4.34.1F"])
-def test_the_commit_timer_is_told_in_seconds(release: str) -> None:
+def test_the_commit_timer_is_reported_in_seconds(release: str) -> None:
     switch = InProcessSwitch(release=release)
     switch.type("configure session joe", "vlan 9", "commit timer 00:05:00")
     sessions = look_of(switch)["parts"]["sessions"]

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of the vPODs of a run, and which devices that is about. Their life itself is in tests/unit/vpods."""
+"""The fate of the vPODs in a run, and the devices concerned. The changes themselves are in tests/unit/vpods."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_runs_on_servers_counts_and_what_is_not_known_counts_too(
     assert [each.startswith("it would end what runs: vPOD alice") for each in refusals] == [True] * is_refused
 
 
-def test_only_switches_that_have_said_it_are_seen(looks: Looks) -> None:
+def test_only_switches_that_could_be_read_are_seen(looks: Looks) -> None:
     assert list(switches_seen(looks)) == ["p-tor"]
     looks["p-tor"]["parts"]["info"] = {"message": "Invalid input"}
     assert switches_seen(looks) == {}

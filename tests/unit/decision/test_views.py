@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people and programs read of a look and its plan; the tables themselves are in tests/unit/reports."""
+"""A look and its plan, as people and programs read them; the tables themselves are in tests/unit/reports."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_capacity_is_what_the_controllers_have_left(looks: Looks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("look", "said"),
+    ("look", "beginning"),
     [
         ({"outcome": "timed out", "message": "No route to host", "parts": {}}, "ctrl: No route to host"),
         (
@@ -96,11 +96,11 @@ def test_capacity_is_what_the_controllers_have_left(looks: Looks) -> None:
         ({"parts": {"controllers": {"message": "no vipu-admin"}}}, "no vipu-admin; start vipu-server on ctrl, or"),
     ],
 )
-def test_of_a_controller_that_does_not_say_it_nothing_is_made_up(looks: Looks, look: Any, said: str) -> None:
+def test_of_a_controller_that_does_not_say_it_nothing_is_made_up(looks: Looks, look: Any, beginning: str) -> None:
     looks[CONTROLLER].update(look)
     with pytest.raises(Refused) as refused:
         allocations_of(DECLARATION, looks)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(beginning)
     # Who was not asked is not missed here.
     del looks[CONTROLLER]
     assert allocations_of(DECLARATION, looks) == {}
@@ -159,7 +159,7 @@ def test_cables_are_as_declared_or_the_run_says_which_are_not() -> None:
     )
 
 
-def test_where_nothing_is_seen_the_remedy_is_told(looks: Looks) -> None:
+def test_where_nothing_is_seen_the_remedy_is_named(looks: Looks) -> None:
     view = cabling_view(DECLARATION, looks)
     assert view.lines[-1].startswith("Nothing was seen at Ethernet9/1, ")
     assert view.exit_code == 0

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan says of a vPOD's server: its V-IPU client, secrets that nobody reads, IPUoF, and what it refuses."""
+"""The plan of a vPOD's server: its V-IPU client, secrets that nobody reads, IPUoF, and refusals."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_without_a_user_the_controllers_host_is_not_needed() -> None:
     assert vpod_steps(wanted, SETTINGS, server(wanted).look(), None) == []
 
 
-def test_a_key_that_was_changed_on_the_server_is_told_without_the_key() -> None:
+def test_a_key_that_was_changed_on_the_server_is_reported_without_the_key() -> None:
     wanted = options(SECURE)
     there = server(wanted)
     content = there.files.files[CLIENT].content.replace("key of alice", "another one")

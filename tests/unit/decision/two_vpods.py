@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml says of the pod in service, and what is asked for."""
+"""The pods.yml of a pod in service, and requests about it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DEVICES = ("p-tor", "p-poplar1", "p-poplar2", "p-poplar3", CONTROLLER)
 
 
 def decided(looks: Mapping[str, Any], vpods: Mapping[str, Any] = VPODS, pod: Any = None, **words: Any) -> Decision:
-    """What a run decides that may change every device."""
+    """The decision of a run that may change every device."""
     return decide(declared(vpods, **(pod or {})), looks, request(**words))
 
 

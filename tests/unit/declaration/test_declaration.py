@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml may hold: every refusal names the key path and the remedy, and all of them come at once."""
+"""The rules of pods.yml: every refusal names the key path and the remedy, and all of them come at once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_simulators_section_is_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "message"),
     [
         ("schema", 2, "schema: 2 is not a whole number from 1 to 1"),
         ("schema", ..., "schema: is missing; it has to be declared"),
@@ -222,13 +222,13 @@ def test_the_simulators_section_is_not_looked_at() -> None:
         ),
     ],
 )
-def test_one_sentence_names_place_and_remedy(path: str, value: Any, said: str) -> None:
+def test_one_sentence_names_place_and_remedy(path: str, value: Any, message: str) -> None:
     found = problems(path, value)
-    assert [problem for problem in found if said in problem], found
+    assert [problem for problem in found if message in problem], found
 
 
 @pytest.mark.parametrize(
-    ("partition", "said"),
+    ("partition", "message"),
     [
         (
             {"ipus": 32},
@@ -242,14 +242,14 @@ def test_one_sentence_names_place_and_remedy(path: str, value: Any, said: str) -
         ),
     ],
 )
-def test_a_strict_controller_takes_the_guides_sizes_only(partition: dict[str, Any], said: str) -> None:
+def test_a_strict_controller_takes_the_guides_sizes_only(partition: dict[str, Any], message: str) -> None:
     document = copy.deepcopy(GOOD)
     document["vpods"]["carol"] = {"cluster": "c002", "ipus": 64, "partitions": {"p": partition}}
     parse_declaration(document)
     document["controllers"]["ctrl002"]["strict_sizes"] = True
     with pytest.raises(DeclarationError) as caught:
         parse_declaration(document)
-    assert caught.value.problems == [said]
+    assert caught.value.problems == [message]
 
 
 def test_replicas_may_have_any_size_where_the_controllers_owner_says_so() -> None:

@@ -31,24 +31,24 @@ ALICE = {"alice": {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["
 
 
 @pytest.mark.parametrize(
-    ("port", "key", "said"),
+    ("port", "key", "message"),
     [
         ({"mode": "access", "vlan": "storage"}, "vlan", "untagged in VLAN 300"),
         ({"native_vlan": 300}, "native_vlan", "untagged in VLAN 300"),
         ({"native_vlan": 1, "vlans": ["storage"]}, "native_vlan", "untagged in VLAN 1"),
     ],
 )
-def test_a_server_port_in_another_vlan_than_its_tenant(port: dict[str, Any], key: str, said: str) -> None:
+def test_a_server_port_in_another_vlan_than_its_tenant(port: dict[str, Any], key: str, message: str) -> None:
     here = f"pods.p.tor.ports.Et25.{key}"
     assert problems(ALICE, tor={"ports": {"Et25": port}}) == [
-        f"{here}: p-poplar1 ens2f0 (untagged for VLAN 101 by vpods.alice.vlan) and p-tor Ethernet25/1 ({said} by "
+        f"{here}: p-poplar1 ens2f0 (untagged for VLAN 101 by vpods.alice.vlan) and p-tor Ethernet25/1 ({message} by "
         f"{here}): its frames go astray; put untagged frames of the port into VLAN 101"
     ]
 
 
 def test_a_server_without_tenant_is_in_the_vlan_of_the_pod() -> None:
-    [said] = problems(ALICE, rnic={"vlan": 50}, tor={"ports": {"Et27": {"mode": "access", "vlan": 51}}})
-    assert "p-poplar2 ens2f0 (untagged for VLAN 50 by pods.p.rnic.vlan) and p-tor Ethernet27/1" in said
+    [message] = problems(ALICE, rnic={"vlan": 50}, tor={"ports": {"Et27": {"mode": "access", "vlan": 51}}})
+    assert "p-poplar2 ens2f0 (untagged for VLAN 50 by pods.p.rnic.vlan) and p-tor Ethernet27/1" in message
 
 
 @pytest.mark.parametrize("where", ["Et25", "Po5"])
@@ -80,7 +80,7 @@ def test_a_server_port_that_agrees(port: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
+    ("overrides", "message"),
     [
         (
             {"p-poplar2": {"rnic_address": "10.1.6.102"}},
@@ -97,9 +97,9 @@ def test_a_server_port_that_agrees(port: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_an_address_outside_the_plan(overrides: dict[str, Any], said: str) -> None:
+def test_an_address_outside_the_plan(overrides: dict[str, Any], message: str) -> None:
     [found] = problems(overrides=overrides)
-    assert found.startswith(said)
+    assert found.startswith(message)
 
 
 def test_tenants_that_never_meet_may_have_subnets_of_their_own() -> None:

@@ -44,7 +44,7 @@ def place(path: str, text: str = TEXT) -> str:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "position"),
     [
         ("schema", "pods.yml:2:1:"),
         ("pods.pod", "pods.yml:5:3:"),
@@ -70,8 +70,8 @@ def place(path: str, text: str = TEXT) -> str:
         ("schema.1.more", "pods.yml:2:1:"),
     ],
 )
-def test_a_key_path_has_a_place(path: str, said: str) -> None:
-    assert place(path) == said
+def test_a_key_path_has_a_place(path: str, position: str) -> None:
+    assert place(path) == position
 
 
 def test_json_has_places_too() -> None:

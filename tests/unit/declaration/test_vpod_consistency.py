@@ -28,7 +28,7 @@ def test_a_vpod_has_its_own_allocation_unless_it_says_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             {"allocation": "mine"},
@@ -57,8 +57,8 @@ def test_a_vpod_has_its_own_allocation_unless_it_says_otherwise() -> None:
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_one_sentence(words: Any, said: str) -> None:
-    assert problems({"jobs": {**JOBS, **words}}) == [said]
+def test_what_does_not_go_together_is_refused_in_one_sentence(words: Any, message: str) -> None:
+    assert problems({"jobs": {**JOBS, **words}}) == [message]
 
 
 def test_names_that_slurm_gives_away_are_free_where_no_job_has_an_allocation() -> None:
@@ -79,5 +79,5 @@ def test_jobs_keep_a_block_of_which_a_machine_is_dead() -> None:
     assert "'p-ipum13' is out of order" in problem
 
 
-def test_of_one_that_is_to_go_nothing_more_has_to_be_said() -> None:
+def test_an_absent_vpod_needs_no_other_keys() -> None:
     assert problems({"jobs": {"state": "absent", "cluster": "c", "allocation": "jobs"}}) == []

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containers on a vPOD's servers are told of the RNIC network."""
+"""The settings of the RNIC network for containers on a vPOD's servers."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ def document(pod: dict[str, Any] | None = None, **words: Any) -> dict[str, Any]:
     }
 
 
-def told(said: dict[str, Any]) -> list[Any]:
-    declaration = parse_declaration(said)
+def settings_of(declared: dict[str, Any]) -> list[Any]:
+    declaration = parse_declaration(declared)
     servers = desired(declaration, place(declaration, {}))["poplar_servers"]
     return [servers[name]["containers"] for name in SERVERS]
 
 
-def problems(said: dict[str, Any]) -> list[str]:
+def problems(declared: dict[str, Any]) -> list[str]:
     with pytest.raises(DeclarationError) as refused:
-        parse_declaration(said)
+        parse_declaration(declared)
     return refused.value.problems
 
 
-def test_by_default_nothing_is_said() -> None:
-    assert told(document(containers=None)) == [None] * 4
+def test_by_default_containers_get_no_settings() -> None:
+    assert settings_of(document(containers=None)) == [None] * 4
 
 
 def test_each_server_has_a_range_of_its_own() -> None:
-    first, second, third, without = told(document())
+    first, second, third, without = settings_of(document())
     assert first == {
         "network": "ipu-alice",
         "interface": "ens2f0",
@@ -62,8 +62,8 @@ def test_each_server_has_a_range_of_its_own() -> None:
 
 @pytest.mark.parametrize(("addressing", "network"), [("factory", "10.1.5"), ("multi-rack", "10.5.7")])
 def test_no_device_of_the_rack_is_in_a_range(addressing: str, network: str) -> None:
-    said = document({"addressing": addressing, "lrack": 7}, poplar_servers=SERVERS)
-    ranges = [ip_network(each["range"]) for each in told(said)]
+    declared = document({"addressing": addressing, "lrack": 7}, poplar_servers=SERVERS)
+    ranges = [ip_network(each["range"]) for each in settings_of(declared)]
     devices = [ip_address(f"{network}.{number}") for number in (*range(1, 17), *range(101, 105))]
     assert not [(block, device) for block in ranges for device in devices if device in block]
     assert all(not one.overlaps(other) for one in ranges for other in ranges if one is not other)
@@ -76,7 +76,7 @@ def test_a_macvlan_network_needs_files_because_it_reaches_no_controller() -> Non
 
 
 @pytest.mark.parametrize(
-    ("device", "address", "said"),
+    ("device", "address", "sentence"),
     [
         (
             "p-ipum5",
@@ -90,9 +90,9 @@ def test_a_macvlan_network_needs_files_because_it_reaches_no_controller() -> Non
         ),
     ],
 )
-def test_an_address_that_a_device_has_is_refused(device: str, address: str, said: str) -> None:
+def test_an_address_that_a_device_has_is_refused(device: str, address: str, sentence: str) -> None:
     (problem,) = problems(document({"overrides": {device: {"rnic_address": address}}}))
-    assert problem.startswith(f"vpods.alice.containers: {said}")
+    assert problem.startswith(f"vpods.alice.containers: {sentence}")
 
 
 def test_a_subnet_without_the_range_is_refused() -> None:
@@ -102,7 +102,7 @@ def test_a_subnet_without_the_range_is_refused() -> None:
 
 
 def test_a_shell_reads_the_file() -> None:
-    things = vpod_resources({"vpod_vipu": {}, "vpod_containers": told(document())[0]})
+    things = vpod_resources({"vpod_vipu": {}, "vpod_containers": settings_of(document())[0]})
     (file,) = (thing for thing in things if isinstance(thing, File))
     script = f'{file.content}\nprintf "%s\\n" "$NETWORK $INTERFACE $SUBNET $RANGE" "$RUN_OPTIONS"'
     read = subprocess.run(["sh", "-euc", script], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -53,9 +53,9 @@ def desired_of(*, mode: str = "secure", pods: int = 1, **vpods: Any) -> dict[str
     return desired(declaration, place(declaration, {}))
 
 
-def problems(said: dict[str, Any]) -> list[str]:
+def problems(declared: dict[str, Any]) -> list[str]:
     with pytest.raises(DeclarationError) as refused:
-        parse_declaration(said)
+        parse_declaration(declared)
     return refused.value.problems
 
 
@@ -135,8 +135,8 @@ def test_without_vlan_its_ports_have_to_be_declared() -> None:
         "vpods.alice.controller_ports: a dedicated controller needs ports of its own; declare vpods.alice.vlan, or all "
         "three here"
     ]
-    said = {**without, "controller_ports": {"user": 8190, "admin": 8191, "metrics": 8192}}
-    assert desired_of(alice=said)["dedicated_controllers"][HOST][0]["admin_port"] == 8191
+    declared = {**without, "controller_ports": {"user": 8190, "admin": 8191, "metrics": 8192}}
+    assert desired_of(alice=declared)["dedicated_controllers"][HOST][0]["admin_port"] == 8191
 
 
 @pytest.mark.parametrize(
@@ -156,18 +156,18 @@ def test_a_port_that_another_controller_of_the_host_has_is_refused(key: str, por
 
 
 def test_beside_a_controller_that_is_not_managed_none_is_made() -> None:
-    said = document(alice=ALICE)
-    said["pods"]["p"]["managed"] = ["switch", "servers"]
-    assert problems(said) == [
+    declared = document(alice=ALICE)
+    declared["pods"]["p"]["managed"] = ["switch", "servers"]
+    assert problems(declared) == [
         f"vpods.alice.controller: the controller on {HOST} is not managed, and so none is made beside it; say shared, "
         "or add controller to `managed` of its pods"
     ]
 
 
 def test_two_controllers_of_clusters_on_one_host_are_refused() -> None:
-    said = document()
-    said["controllers"]["w"] = {"host": HOST, "user_port": 8190, "admin_port": 8191}
-    assert problems(said) == [f"controllers.w.host: {HOST} already runs controllers.v; put this one on another host"]
+    wanted = document()
+    wanted["controllers"]["w"] = {"host": HOST, "user_port": 8190, "admin_port": 8191}
+    assert problems(wanted) == [f"controllers.w.host: {HOST} already runs controllers.v; put this one on another host"]
 
 
 def test_two_dedicated_controllers_may_know_one_partition_by_the_same_name() -> None:
@@ -210,6 +210,6 @@ def test_a_vpod_that_is_made_again_leaves_nothing_but_the_administrator_on_its_c
 
 def test_a_vpod_that_goes_takes_its_controller_along() -> None:
     there = {HOST: {"allocations": {"alice": {"agents": ["p-ipum1"]}}, "users": {}, "partitions": {}, "dedicated": {}}}
-    said = document(alice={"cluster": "c", "state": "absent"}, bob=BOB)
-    torn_down = tenancy_of(parse_declaration(said), there, {}).teardown["vipu_controllers"][HOST]
+    declared = document(alice={"cluster": "c", "state": "absent"}, bob=BOB)
+    torn_down = tenancy_of(parse_declaration(declared), there, {}).teardown["vipu_controllers"][HOST]
     assert (torn_down["removed"], torn_down["emptied"]) == (["alice"], [])

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every device should be: one owner per port, and nothing said where nothing was declared."""
+"""The desired state of every device: one owner per port, and nothing set where nothing was declared."""
 
 from __future__ import annotations
 
@@ -177,12 +177,12 @@ def two_racks(spine: bool) -> dict[str, dict[str, Any]]:
         name: {"model": "bow-pod64", "lrack": lrack, "addressing": "multi-rack", "poplar_servers": 2}
         for lrack, name in enumerate("pq", 1)
     }
-    said = {
+    declared = {
         **document(alice={"cluster": "c", "ipus": 128, "vlan": 101, "poplar_servers": ["p-poplar1", "q-poplar1"]}),
         "pods": pods,
         "clusters": {"c": {"controller": "v", "pods": ["p", "q"], "spine": spine}},
     }
-    declaration = parse_declaration(said)
+    declaration = parse_declaration(declared)
     return desired(declaration, place(declaration, {}))
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the switches should be: ports by role with one owner each, and nothing said where nothing was declared."""
+"""The desired state of switches: ports by role with one owner each, and nothing set where nothing was declared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def switches(vpods: dict[str, Any] | None = None, **pod: Any) -> dict[str, dict[
 
 
 def ports(vpods: dict[str, Any] | None = None, **words: Any) -> dict[str, dict[str, Any]]:
-    """What is said of each port, without what is kept."""
+    """The declared settings of each port, without those that are kept."""
     return {
         port["name"]: {key: value for key, value in port.items() if value is not None}
         for port in switches(vpods, tor=words)["p-tor"]["ports"]
@@ -51,7 +51,7 @@ def test_a_second_server_port_is_as_the_first_once_it_is_named() -> None:
     }
 
 
-def test_an_external_port_is_said_to_be_external_and_nothing_else() -> None:
+def test_an_external_port_is_marked_external_and_nothing_else() -> None:
     wanted = ports({"alice": ALICE}, roce="reference", ports={"Et9/1": {"owner": "external"}})
     assert wanted["Ethernet9/1"] == {"name": "Ethernet9/1", "owner": "external"}
 
@@ -78,8 +78,8 @@ def test_a_server_carries_its_tenants_vlan_and_the_pods_but_not_the_quarantine()
 
 
 def test_what_the_owner_says_of_a_server_port_keeps_its_tenants_vlan() -> None:
-    said = {"Et27": {"vlans": ["storage", 400], "description": "alice", "mtu": 9000}}
-    port = ports({"alice": ALICE}, mtu=9214, ports=said)["Ethernet27/1"]
+    declared = {"Et27": {"vlans": ["storage", 400], "description": "alice", "mtu": 9000}}
+    port = ports({"alice": ALICE}, mtu=9214, ports=declared)["Ethernet27/1"]
     assert (port["native_vlan"], port["allowed_vlans"]) == (101, ["101", "300", "400"])
     assert (port["description"], port["mtu"]) == ("alice", 9000)
 
@@ -91,7 +91,7 @@ def test_another_mode_takes_nothing_from_what_is_derived() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "rest"),
+    ("declared", "rest"),
     [
         ({"role": "storage"}, {"mode": "access", "vlan": 300, "mtu": 9214}),
         (
@@ -102,8 +102,8 @@ def test_another_mode_takes_nothing_from_what_is_derived() -> None:
         ({"description": "to the lab"}, {"description": "to the lab"}),
     ],
 )
-def test_roles_of_ports_that_no_device_has(said: dict[str, Any], rest: dict[str, Any]) -> None:
-    port = ports(mtu=9214, spare_ports="quarantine", ports={"Et32": said})["Ethernet32/1"]
+def test_roles_of_ports_that_no_device_has(declared: dict[str, Any], rest: dict[str, Any]) -> None:
+    port = ports(mtu=9214, spare_ports="quarantine", ports={"Et32": declared})["Ethernet32/1"]
     assert port == {"name": "Ethernet32/1", "owner": "pod", **rest}
 
 
@@ -159,8 +159,8 @@ def test_uplinks_are_touched_only_by_name() -> None:
 
 
 def test_roce_is_one_line() -> None:
-    said = {"Et1": {}, "Et9": {"roce": False}, "Et29": {"role": "storage"}, "Et30": {"role": "storage", "roce": True}}
-    wanted = ports(roce="reference", ports=said)
+    given = {"Et1": {}, "Et9": {"roce": False}, "Et29": {"role": "storage"}, "Et30": {"role": "storage", "roce": True}}
+    wanted = ports(roce="reference", ports=given)
     have = {name for name, port in wanted.items() if port.get("qos_profile") == "ROCE" and port["qos_trust"] == "dscp"}
     assert have == {f"Ethernet{n}/1" for n in (1, *range(10, 26), 27, 30)}
     switch = switches(tor={"roce": {"priority": 4}})["p-tor"]
@@ -191,9 +191,9 @@ def test_a_servers_bond_is_one_port_channel_with_what_the_server_port_would_have
     }
 
 
-def test_what_is_said_of_a_channel_counts() -> None:
-    said = {"Et27": {"channel_group": 25}, "Port-Channel25": {"vlans": ["storage"], "mtu": 9000}}
-    channel = ports({"alice": ALICE}, mtu=9214, ports=said)["Port-Channel25"]
+def test_the_settings_of_a_port_channel_take_precedence() -> None:
+    declared = {"Et27": {"channel_group": 25}, "Port-Channel25": {"vlans": ["storage"], "mtu": 9000}}
+    channel = ports({"alice": ALICE}, mtu=9214, ports=declared)["Port-Channel25"]
     assert (channel["mode"], channel["mtu"], channel["owner"]) == ("trunk", 9000, "vpod alice")
     assert channel["allowed_vlans"] == ["101", "300"]
 
@@ -227,13 +227,13 @@ def test_servers_wake_the_machines_that_they_reach() -> None:
     assert len(arp_probes["p-poplar1"]["addresses"]) == 12
 
 
-def test_a_management_switch_is_what_is_said_and_nothing_else() -> None:
-    said = {
+def test_a_management_switch_is_what_is_declared_and_nothing_else() -> None:
+    declared = {
         "address": "10.1.4.2",
         "vlans": {"bmc": 11},
         "ports": {"Et1": {"mode": "access", "vlan": "bmc"}, "Et48": {"owner": "external"}},
     }
-    assert switches(management_switch=said)["p-mgmt"] == {
+    assert switches(management_switch=declared)["p-mgmt"] == {
         "vlans": [{"vlan_id": 11, "name": "bmc"}],
         "ports": [
             {"name": "Ethernet1", "owner": "pod", "mode": "access", "vlan": 11},

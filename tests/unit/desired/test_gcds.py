@@ -29,7 +29,7 @@ def document(train: dict[str, Any], ipuof: str = "files", **words: Any) -> dict[
     }
 
 
-def told(train: dict[str, Any], ipuof: str = "files") -> list[list[int]]:
+def gcds_of_servers(train: dict[str, Any], ipuof: str = "files") -> list[list[int]]:
     """The GCDs that the four servers are told of."""
     declaration = parse_declaration(document(train, ipuof))
     servers = desired(declaration, place(declaration, {}))["poplar_servers"]
@@ -40,33 +40,33 @@ def told(train: dict[str, Any], ipuof: str = "files") -> list[list[int]]:
 
 
 @pytest.mark.parametrize("ipuof", ["files", "environment"])
-def test_with_a_server_for_each_gcd_each_is_told_of_its_own(ipuof: str) -> None:
+def test_with_a_server_for_each_gcd_each_gets_its_own(ipuof: str) -> None:
     train = {"ipus": 32, "gcds": 4, "poplar_servers": [SERVERS[2], SERVERS[0], SERVERS[1], SERVERS[3]]}
-    assert told(train, ipuof) == [[1], [2], [0], [3]]
+    assert gcds_of_servers(train, ipuof) == [[1], [2], [0], [3]]
 
 
 @pytest.mark.parametrize("ipuof", ["files", "environment"])
 def test_a_server_can_have_several_gcds_and_others_none(ipuof: str) -> None:
     train = {"ipus": 32, "gcds": 4, "poplar_servers": [SERVERS[1], SERVERS[1], SERVERS[3], SERVERS[3]]}
-    assert told(train, ipuof) == [[], [0, 1], [], [2, 3]]
+    assert gcds_of_servers(train, ipuof) == [[], [0, 1], [], [2, 3]]
 
 
 def test_one_server_has_all_gcds_and_the_environment_of_the_first() -> None:
     train = {"ipus": 32, "gcds": 2, "poplar_servers": [SERVERS[3]]}
-    assert told(train) == [[], [], [], [0, 1]]
-    assert told(train, "environment") == [[], [], [], [0]]
+    assert gcds_of_servers(train) == [[], [], [], [0, 1]]
+    assert gcds_of_servers(train, "environment") == [[], [], [], [0]]
 
 
 def test_without_a_list_every_server_has_all_gcds() -> None:
-    assert told({"ipus": 32, "gcds": 2}) == [[0, 1]] * 4
+    assert gcds_of_servers({"ipus": 32, "gcds": 2}) == [[0, 1]] * 4
 
 
 def test_several_servers_can_share_the_only_gcd() -> None:
-    assert told({"ipus": 32, "poplar_servers": SERVERS[:2]}) == [[0], [0], [], []]
+    assert gcds_of_servers({"ipus": 32, "poplar_servers": SERVERS[:2]}) == [[0], [0], [], []]
 
 
 @pytest.mark.parametrize(
-    ("train", "said"),
+    ("train", "message"),
     [
         (
             {"gcds": 4, "poplar_servers": SERVERS[:3]},
@@ -80,16 +80,16 @@ def test_several_servers_can_share_the_only_gcd() -> None:
         ),
     ],
 )
-def test_a_count_that_fits_nothing_is_refused(train: dict[str, Any], said: str) -> None:
+def test_a_count_that_fits_nothing_is_refused(train: dict[str, Any], message: str) -> None:
     with pytest.raises(DeclarationError) as refused:
         parse_declaration(document({"ipus": 32, **train}))
-    assert refused.value.problems == [f"vpods.alice.partitions.train.poplar_servers: {said}"]
+    assert refused.value.problems == [f"vpods.alice.partitions.train.poplar_servers: {message}"]
 
 
 @given(st.sampled_from([1, 2, 4, 8]), st.data())
 def test_every_gcd_runs_on_exactly_the_server_that_is_named_for_it(gcds: int, data: Any) -> None:
     named = data.draw(st.lists(st.sampled_from(SERVERS), min_size=gcds, max_size=gcds))
-    found = told({"ipus": 32, "gcds": gcds, "poplar_servers": named})
+    found = gcds_of_servers({"ipus": 32, "gcds": gcds, "poplar_servers": named})
     assert [(name, gcd) for name, of_it in zip(SERVERS, found, strict=True) for gcd in of_it] == sorted(
         (name, gcd) for gcd, name in enumerate(named)
     )

@@ -72,7 +72,7 @@ def test_two_rules_for_one_thing_are_both_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
+    ("rules", "message"),
     [
         ({}, "drift_ignore is not a list"),
         ([1], r"drift_ignore\[0\] is not a mapping"),
@@ -84,12 +84,12 @@ def test_two_rules_for_one_thing_are_both_used() -> None:
         ([{**RULE, "until": "20261231"}], "is not a day such as"),
     ],
 )
-def test_bad_rules_are_refused(rules: Any, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+def test_bad_rules_are_refused(rules: Any, message: str) -> None:
+    with pytest.raises(Refused, match=message):
         parse_rules(rules)
 
 
-def test_everything_wrong_with_the_rules_is_said_at_once() -> None:
+def test_all_errors_of_the_rules_are_reported_at_once() -> None:
     with pytest.raises(Refused, match=r"\[0\].*; drift_ignore\[1\]"):
         parse_rules([1, 2])
 
@@ -100,14 +100,14 @@ def test_the_table_tells_all_of_it_within_100_columns() -> None:
     lines = drift_table(report(PORT, NIC, rules=rules, unseen=UNSEEN, not_ours=not_ours))
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 100
-    for said in (
+    for message in (
         "rnic0",
         "pod001-poplar2",
         "cable on order",
         "expired on 2026-01-01",
         "not ours: ctrl001 partition p4711",
     ):
-        assert said in text
+        assert message in text
     assert lines[-1] == (
         "4 things on 2 devices looked at: 1 not as declared, 1 ignored; 1 device could not be looked at."
     )

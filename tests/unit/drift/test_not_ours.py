@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is there and belongs to somebody else."""
+"""Resources that are there and belong to somebody else."""
 
 from __future__ import annotations
 

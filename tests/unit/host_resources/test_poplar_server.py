@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role poplar_server writes, from its variables."""
+"""The files and settings of the role poplar_server, from its variables."""
 
 from __future__ import annotations
 

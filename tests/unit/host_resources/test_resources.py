@@ -33,7 +33,7 @@ RDMA = Packages(by_os_family={"Debian": ("rdma-core", "ethtool"), "RedHat": ("rd
 
 
 def seen(**parts: Any) -> dict[str, Any]:
-    """What a look says of a Debian host with nothing on it but ``parts``."""
+    """A look at a Debian host with nothing on it but ``parts``."""
     packages = {"os_family": "Debian", "distribution": "Debian", "missing": [], "unknown": False}
     nothing = {"paths": {}, "texts": {}, "units": {}, "packages": packages, "kernel_parameters": {}, "secrets": {}}
     return {**nothing, **parts}
@@ -54,13 +54,13 @@ def one(thing: Resource, **parts: Any) -> Step:
 
 
 def differing(step: Step) -> tuple[Any, Any]:
-    """What a plan shows as before and after."""
+    """The values before and after, as a plan shows them."""
     diff = diff_of([step])
     before, after = (diff[when].get(step.kind, {}).get(step.name) for when in ("before", "after"))
     return before, after
 
 
-def told(step: Step) -> tuple[str, str, str, str]:
+def brief(step: Step) -> tuple[str, str, str, str]:
     return step.action, step.kind, step.name, step.reason
 
 
@@ -93,18 +93,18 @@ def test_what_is_as_wanted_needs_no_step() -> None:
 
 def test_a_new_file_shows_its_lines() -> None:
     step = one(HOSTS)
-    assert told(step) == ("create", "file", HOSTS.path, "is not there")
+    assert brief(step) == ("create", "file", HOSTS.path, "is not there")
     assert differing(step) == (None, {"lines": ["one", "two", "three"]})
 
 
-def test_of_an_edited_file_the_lines_that_differ_are_told() -> None:
+def test_of_an_edited_file_the_lines_that_differ_are_shown() -> None:
     text = "one\n2\nthree\n"
     step = one(HOSTS, paths={HOSTS.path: path(content=text)}, texts={HOSTS.path: text})
-    assert told(step) == ("update", "file", HOSTS.path, "content differs")
+    assert brief(step) == ("update", "file", HOSTS.path, "content differs")
     assert differing(step) == ({"lines": ["2"]}, {"lines": ["two"]})
 
 
-def test_of_a_file_whose_text_is_not_known_the_checksums_are_told() -> None:
+def test_of_a_file_whose_text_is_not_known_the_checksums_are_shown() -> None:
     step = one(HOSTS, paths={HOSTS.path: path(content="x")})
     before, after = differing(step)
     assert before == {"sha256": sha256(b"x").hexdigest()}
@@ -117,7 +117,7 @@ def test_a_missing_end_of_line_is_a_difference_too() -> None:
     assert (step.reason, sorted(differing(step)[0])) == ("content differs", ["sha256"])
 
 
-def test_of_a_file_with_another_mode_the_mode_is_told() -> None:
+def test_of_a_file_with_another_mode_the_mode_is_shown() -> None:
     step = one(HOSTS, paths={HOSTS.path: path(content=HOSTS.content or "", mode="0666")})
     assert step.reason == "mode is '0666', wanted '0644'"
     assert differing(step) == ({"mode": "0666"}, {"mode": "0644"})
@@ -126,7 +126,7 @@ def test_of_a_file_with_another_mode_the_mode_is_told() -> None:
 def test_a_secret_that_differs_says_no_more_than_that() -> None:
     there = {KEY.path: path(content="key", mode="0600")}
     step = one(KEY, paths=there, secrets={KEY.path: {"text": "", "secret": "cd" * 32}})
-    assert told(step) == ("update", "file", KEY.path, "content or attributes differ")
+    assert brief(step) == ("update", "file", KEY.path, "content or attributes differ")
     assert differing(step) == ({"content": "(secret)"}, {"content": "(another secret)"})
     assert "cdcd" not in str(step)
     unknown = File(KEY.path, None, mode="0600", is_secret=True)
@@ -167,7 +167,7 @@ def test_links() -> None:
 
 def test_what_has_to_go_is_removed() -> None:
     step = one(Absent("/d"), paths={"/d": path("directory")})
-    assert told(step) == ("remove", "file", "/d", "is there")
+    assert brief(step) == ("remove", "file", "/d", "is there")
     assert differing(step) == ({"state": "directory"}, None)
 
 
@@ -200,7 +200,7 @@ def test_a_service_that_needs_nothing(found: Any, wanted: Unit) -> None:
 
 def test_a_service_whose_unit_is_yet_to_come_is_created() -> None:
     step = one(SERVICE, units={"ipu.service": {"there": False, "active": "inactive", "enabled": False}})
-    assert told(step) == ("create", "service", "ipu.service", "is not there")
+    assert brief(step) == ("create", "service", "ipu.service", "is not there")
     assert differing(step) == (None, {"state": "active", "enabled": True})
     assert [each.after for each in resource_steps([HOSTS, SERVICE], seen())[1:]] == [
         {"state": "active", "enabled": True}
@@ -224,7 +224,7 @@ def test_a_service_that_has_not_read_its_file_is_restarted() -> None:
 def test_packages() -> None:
     packages = {"os_family": "Debian", "distribution": "Debian", "missing": ["ethtool", "rdma"], "unknown": False}
     step = one(RDMA, packages=packages)
-    assert told(step) == ("update", "package", "rdma-core, ethtool", "is not as wanted")
+    assert brief(step) == ("update", "package", "rdma-core, ethtool", "is not as wanted")
     assert differing(step) == ({"missing": ["ethtool"]}, {"missing": []})
     assert resource_steps([Packages(("perftest",))], seen(packages=packages)) == []
     unknown = {**packages, "missing": [], "unknown": True}
@@ -239,14 +239,14 @@ def test_an_os_whose_packages_are_not_known() -> None:
 
 def test_kernel_parameters() -> None:
     step = one(KernelParameter("net.x", "1"), kernel_parameters={"net.x": "0"})
-    assert told(step) == ("update", "kernel_parameter", "net.x", "value is '0', wanted '1'")
+    assert brief(step) == ("update", "kernel_parameter", "net.x", "value is '0', wanted '1'")
     with pytest.raises(Refused, match=r"no parameter net\.y"):
         resource_steps([KernelParameter("net.y", "1")], seen())
 
 
 def test_a_command_is_a_step_by_the_name_of_its_task() -> None:
     step = one(Made("Initialise the storage", "/var/storage"))
-    assert told(step) == ("run", "task", "Initialise the storage", "/var/storage is not there")
+    assert brief(step) == ("run", "task", "Initialise the storage", "/var/storage is not there")
 
 
 def test_what_has_to_be_looked_at() -> None:

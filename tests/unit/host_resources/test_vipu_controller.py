@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vipu_controller writes, from its variables."""
+"""The files and units of the role vipu_controller, from its variables."""
 
 from __future__ import annotations
 

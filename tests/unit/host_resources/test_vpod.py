@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role vpod writes: the client's configuration and credentials, and what containers have to be told."""
+"""The files of the role vpod: the client's configuration and credentials, and the settings of containers."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_a_shell_takes_the_containers_file_as_it_says(tmp_path: Path) -> None:
     there = tmp_path / "containers.env"
     there.write_text(file.content or "")
     shell = ["sh", "-euc", f'. {there}; echo "$NETWORK $INTERFACE $SUBNET $RANGE|$RUN_OPTIONS"']
-    said = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.strip()
-    assert said == (
+    output = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.strip()
+    assert output == (
         "ipu-alice rnic0 10.5.0.0/16 10.5.1.128/27|--network ipu-alice --ulimit memlock=-1:-1 --cap-add IPC_LOCK "
         "--ipc host --device /dev/infiniband --volume /etc/ipuof.conf.d:/etc/ipuof.conf.d:ro"
     )

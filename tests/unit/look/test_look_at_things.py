@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a look says of files, units, packages and kernel parameters."""
+"""The part of a look about files, units, packages and kernel parameters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def programs(**answers: tuple[int, str, str]) -> Programs:
     return Programs(run)
 
 
-def test_each_kind_of_path_is_told_as_it_is(tmp_path: Path) -> None:
+def test_each_kind_of_path_is_reported_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("text\n")
     file.chmod(0o640)
@@ -110,7 +110,7 @@ def test_texts_are_of_plain_files_and_not_too_long(tmp_path: Path) -> None:
         ("-----BEGIN KEY-----\ns3cret\n", "(secret)", "-----BEGIN KEY-----\ns3cret"),
     ],
 )
-def test_a_secret_is_told_by_its_checksum_alone(tmp_path: Path, text: str, shown: str, key: str) -> None:
+def test_a_secret_is_reported_by_its_checksum_alone(tmp_path: Path, text: str, shown: str, key: str) -> None:
     file = tmp_path / "client.hcl"
     file.write_text(text)
     assert secrets_from([str(file)]) == {str(file): {"text": shown, "secret": sha256(key)}}

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on a server, as Slurm says; a Slurm that does not answer is not one without jobs."""
+"""The running work on a server, as Slurm reports it; a Slurm that does not answer is not one without jobs."""
 
 from __future__ import annotations
 

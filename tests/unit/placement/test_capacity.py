@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is free, what fits, and what would make room, as data and as people read it."""
+"""Free capacity, the sizes that fit, and the ways to make room, as data and as people read it."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_names_with_the_same_beginning_have_letters_of_their_own() -> None:
     assert len(set("".join(row))) == 16
 
 
-def test_what_finds_no_place_is_told_and_does_not_count() -> None:
+def test_what_finds_no_place_is_listed_and_does_not_count() -> None:
     words = document(alice={"ipus": 32}, bob={"ipus": 4})
     found = answer(words, job=machines(1, 1), other=machines(9, 9))
     assert found["to_come"] == {}
@@ -183,16 +183,16 @@ def test_one_cluster_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ipus", "cluster", "said"),
+    ("ipus", "cluster", "message"),
     [
         (30, "", "ipus: 30 IPUs do not exist as a vPOD; use 4, 8, 16, 32, 64 and multiples of 64"),
         (4, "x", "cluster: 'x' is no declared cluster; known are c"),
     ],
 )
-def test_refusals(ipus: int, cluster: str, said: str) -> None:
+def test_refusals(ipus: int, cluster: str, message: str) -> None:
     with pytest.raises(DeclarationError) as caught:
         answer(document(), ipus, cluster)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_of_a_controller_that_was_not_read_nothing_is_known() -> None:

@@ -210,8 +210,8 @@ STATIC = [
 ]
 
 
-@pytest.mark.parametrize(("vpod", "said"), STATIC)
-def test_one_sentence_without_a_controller(vpod: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("vpod", "message"), STATIC)
+def test_one_sentence_without_a_controller(vpod: dict[str, Any], message: str) -> None:
     words = document(3, alice=vpod)
     if vpod["ipus"] < 128:
         words["vpods"]["bob"] = {"cluster": "c", "ipus": 4, "ipu_machines": ["p2-ipum1"]}
@@ -219,11 +219,11 @@ def test_one_sentence_without_a_controller(vpod: dict[str, Any], said: str) -> N
     words["pods"]["p2"]["excluded"] = ["p2-ipum7"]
     with pytest.raises(DeclarationError) as caught:
         parse_declaration(words)
-    assert [problem for problem in caught.value.problems if problem.startswith(said)]
+    assert [problem for problem in caught.value.problems if problem.startswith(message)]
 
 
 @pytest.mark.parametrize(
-    ("pins", "said"),
+    ("pins", "message"),
     [
         (machines(2, 3), "p1-ipum2..3 are no aligned block of clusters.c; pin one, for example p1-ipum1..2"),
         (
@@ -236,10 +236,10 @@ def test_one_sentence_without_a_controller(vpod: dict[str, Any], said: str) -> N
         ),
     ],
 )
-def test_pins_are_a_block_unless_they_have_an_allocation(pins: list[str], said: str) -> None:
+def test_pins_are_a_block_unless_they_have_an_allocation(pins: list[str], message: str) -> None:
     words = document(2, alice={"ipus": 4 * len(pins), "ipu_machines": pins})
-    assert refused(words) == [f"vpods.alice.ipu_machines: {said}"]
-    assert list(map(str, problems_of(words))) == [f"vpods.alice.ipu_machines: {said}"]
+    assert refused(words) == [f"vpods.alice.ipu_machines: {message}"]
+    assert list(map(str, problems_of(words))) == [f"vpods.alice.ipu_machines: {message}"]
     assert placed(words, alice=pins) == {"alice": pins}
 
 
@@ -334,7 +334,7 @@ def test_one_dead_machine_does_not_stop_the_others() -> None:
     assert list(server["peers"]) == [name for name in machines(1, 16) if name != "p1-ipum7"]
 
 
-def test_the_port_of_a_dead_machine_is_kept_whatever_is_said_of_it() -> None:
+def test_the_port_of_a_dead_machine_is_kept_whatever_is_declared_of_it() -> None:
     words = excluding(document(alice=ALICE), "p1-ipum7")
     words["pods"]["p1"]["tor"] = {"ports": {"Et15": {"mtu": 9000}}, "mtu": 9100, "canary": ["p1-ipum6"]}
     declaration = parse_declaration(words)

@@ -56,10 +56,10 @@ def test_the_summary_comes_first() -> None:
     )
 
 
-def test_from_and_to_are_told_for_what_changes_comes_and_goes() -> None:
+def test_the_values_before_and_after_are_shown_for_updates_creations_and_removals() -> None:
     text = page(*STEPS).text()
-    for told in ("vlan: 1 → 101", "not there → made", "name: vpod-alice", "there → removed", "-a = 1\n+a = 2"):
-        assert told in text
+    for expected in ("vlan: 1 → 101", "not there → made", "name: vpod-alice", "there → removed", "-a = 1\n+a = 2"):
+        assert expected in text
 
 
 def test_what_else_is_known_is_shown() -> None:
@@ -68,7 +68,7 @@ def test_what_else_is_known_is_shown() -> None:
         not_ours=[{"device": "ctrl001", "kind": "partition", "name": "p4711", "owner": "made by Slurm"}],
         findings=[{"device": "pod001-tor", "finding": "VLAN 101 is carried by nobody", "remedy": "carry it"}],
     ).text()
-    for told in (
+    for expected in (
         "Nothing to do on the devices that answered.",
         "no route to host",
         "partition p4711",
@@ -76,7 +76,7 @@ def test_what_else_is_known_is_shown() -> None:
         "carried by nobody",
         "carry it",
     ):
-        assert told in text
+        assert expected in text
 
 
 def test_what_a_plan_holds_is_text() -> None:

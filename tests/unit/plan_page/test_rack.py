@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands where: the picture's data say of each machine, server and port whose it is."""
+"""The data of the rack picture: whose each machine, server and port is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run shows of itself without -v, and how it ends."""
+"""The output of a run without -v, and how it ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = Path(sys.executable).parent / "ansible-playbook"
 # What a user may say of a server, and what no shell or template may run.
 TEXT = "the first line\n{{ no template }}"
 TASKS: list[dict[str, Any]] = [
-    {"name": "Told", "ansible.builtin.debug": {"msg": ["one", "two"]}},
+    {"name": "Report", "ansible.builtin.debug": {"msg": ["one", "two"]}},
     {"name": "Untold", "ansible.builtin.set_fact": {"a": "a secret of the house"}},
     {"name": "Each", "ansible.builtin.debug": {"msg": "item {{ item }}"}, "loop": ["a", "b"]},
     {"name": "Ignored", "ansible.builtin.fail": {"msg": "an ignored failure"}, "ignore_errors": True},
@@ -98,35 +98,35 @@ def shown() -> Iterator[Shown]:
 
 
 def result(action: str, **fields: Any) -> Any:
-    """What a callback gets of a task."""
+    """The result of a task, as a callback gets it."""
     task = {"action": action, "loop": None, "ignore_errors": False, "ignore_unreachable": False, "args": {}, **fields}
     name = task.pop("name", "A task")
-    said = task.pop("result", {})
+    result_of_task = task.pop("result", {})
     return SimpleNamespace(
         task=SimpleNamespace(get_name=lambda: name, **task),
         host=SimpleNamespace(get_name=lambda: "p-tor"),
-        result=said,
+        result=result_of_task,
         exception=None,
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "lines"),
+    ("result_of_task", "lines"),
     [
         ({"lines": ["p-tor: vlan 101 added", "done"]}, ["p-tor: vlan 101 added", "done"]),
         ({"lines": []}, []),
         ({}, []),
     ],
 )
-def test_a_report_is_shown_line_by_line(shown: Shown, said: Any, lines: list[str]) -> None:
+def test_a_report_is_shown_line_by_line(shown: Shown, result_of_task: Any, lines: list[str]) -> None:
     callback = report.CallbackModule()
-    callback.v2_runner_on_ok(result("ipu.pod.report", result=said))
+    callback.v2_runner_on_ok(result("ipu.pod.report", result=result_of_task))
     callback.v2_runner_on_ok(result("ansible.builtin.command", result={"stdout": "never", "lines": ["never"]}))
     assert shown.lines == lines
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("result_of_task", "message"),
     [
         ({"msg": "why"}, "why"),
         ({"stderr": "its own words"}, "its own words"),
@@ -134,7 +134,7 @@ def test_a_report_is_shown_line_by_line(shown: Shown, said: Any, lines: list[str
         ({}, "failed without a word"),
     ],
 )
-def test_a_failure_says_who_where_and_why(shown: Shown, said: Any, message: str) -> None:
+def test_a_failure_says_who_where_and_why(shown: Shown, result_of_task: Any, message: str) -> None:
     callback = report.CallbackModule()
     for happened in (
         callback.v2_runner_on_failed,
@@ -142,11 +142,11 @@ def test_a_failure_says_who_where_and_why(shown: Shown, said: Any, message: str)
         callback.v2_runner_item_on_failed,
     ):
         shown.lines.clear()
-        happened(result("x", name="Configure the switch", result=said))
+        happened(result("x", name="Configure the switch", result=result_of_task))
         assert shown.lines == ["FAILED p-tor: Configure the switch", f"  {message}"]
 
 
-def test_what_is_ignored_is_told_by_the_decision_and_not_here(shown: Shown) -> None:
+def test_ignored_failures_are_reported_by_the_decision_and_not_here(shown: Shown) -> None:
     callback = report.CallbackModule()
     callback.v2_runner_on_failed(result("x", result={"msg": "why"}), ignore_errors=True)
     callback.v2_runner_item_on_failed(result("x", ignore_errors=True, result={"msg": "why"}))
@@ -161,7 +161,7 @@ def play(name: str) -> Any:
     return SimpleNamespace(get_name=lambda: name)
 
 
-def test_a_stage_is_told_once_when_its_first_task_begins_and_its_lines_below_it(shown: Shown) -> None:
+def test_a_stage_is_shown_once_when_its_first_task_begins_and_its_lines_below_it(shown: Shown) -> None:
     callback = report.CallbackModule()
     for name in ("Look", "7/12 Nobody has anything to do here", STAGE, STAGE):
         callback.v2_playbook_on_play_start(play(name))
@@ -173,7 +173,7 @@ def test_a_stage_is_told_once_when_its_first_task_begins_and_its_lines_below_it(
     assert shown.lines == [STAGE, "  p-tor: vlan 101"]
 
 
-def test_what_changes_outside_of_stages_is_told_by_the_name_of_its_task(shown: Shown) -> None:
+def test_changes_outside_of_stages_are_shown_by_the_name_of_their_task(shown: Shown) -> None:
     callback = report.CallbackModule()
     callback.v2_playbook_on_play_start(play("Probe"))
     for changed in (True, False):
@@ -182,7 +182,7 @@ def test_what_changes_outside_of_stages_is_told_by_the_name_of_its_task(shown: S
 
 
 @pytest.mark.parametrize(
-    ("before", "is_told"),
+    ("before", "is_shown"),
     [
         ([], True),
         ([result("ipu.pod.report", result={"lines": []})], False),
@@ -190,17 +190,17 @@ def test_what_changes_outside_of_stages_is_told_by_the_name_of_its_task(shown: S
         ([result("ansible.builtin.copy", result={"changed": False})], True),
     ],
 )
-def test_where_no_report_says_it_the_end_does(shown: Shown, before: list[Any], is_told: bool) -> None:
+def test_where_no_report_says_it_the_end_does(shown: Shown, before: list[Any], is_shown: bool) -> None:
     callback = report.CallbackModule()
     for each in before:
         callback.v2_runner_on_ok(each)
     shown.lines.clear()
     callback.v2_playbook_on_stats(SimpleNamespace(failures={}, dark={}))
-    assert shown.lines == ["nothing changed"] * is_told
+    assert shown.lines == ["nothing changed"] * is_shown
 
 
 @pytest.mark.parametrize(
-    ("states", "failed", "is_told"),
+    ("states", "failed", "is_shown"),
     [
         ([], True, False),
         (["held"], False, False),
@@ -211,7 +211,7 @@ def test_where_no_report_says_it_the_end_does(shown: Shown, before: list[Any], i
 )
 @pytest.mark.parametrize("ways", ["failures", "dark"])
 def test_what_to_do_after_a_failure_in_the_middle(
-    shown: Shown, states: list[str], failed: bool, is_told: bool, ways: str
+    shown: Shown, states: list[str], failed: bool, is_shown: bool, ways: str
 ) -> None:
     callback = outcome.CallbackModule()
     for state in states:
@@ -219,7 +219,7 @@ def test_what_to_do_after_a_failure_in_the_middle(
     callback.v2_runner_on_ok(result("ansible.builtin.ping"))
     stats = {"failures": {}, "dark": {}, "custom": {}, ways: {"p-tor": 1} if failed else {}}
     callback.v2_playbook_on_stats(SimpleNamespace(**stats))
-    assert shown.lines == [outcome.HALF_WAY] * is_told
+    assert shown.lines == [outcome.HALF_WAY] * is_shown
 
 
 def test_the_exit_code_ends_the_process_also_as_a_text(shown: Shown) -> None:

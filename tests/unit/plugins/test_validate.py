@@ -38,7 +38,7 @@ def test_the_examples_are_good(inventory: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+def test_all_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     bad = tmp_path / "pods.yml"
     bad.write_text("{plugin: ipu.pod.pods, schema: 1, pods: {p: {model: x, lrack: 0}}}")
     done = validate(str(bad))

@@ -19,8 +19,8 @@ HYPERVISOR, PORT = "p-poplar2", "Ethernet27/1"
 
 
 def guest(vlan: int | None, function: int | None, **words: Any) -> dict[str, Any]:
-    said = {"cluster": "c", "ipus": 16, "vlan": vlan, "virtual_function": function, "poplar_servers": [HYPERVISOR]}
-    return {key: value for key, value in {**said, **words}.items() if value is not None}
+    declared = {"cluster": "c", "ipus": 16, "vlan": vlan, "virtual_function": function, "poplar_servers": [HYPERVISOR]}
+    return {key: value for key, value in {**declared, **words}.items() if value is not None}
 
 
 def document(pod: dict[str, Any] | None = None, **vpods: Any) -> dict[str, Any]:
@@ -41,20 +41,20 @@ def document(pod: dict[str, Any] | None = None, **vpods: Any) -> dict[str, Any]:
     }
 
 
-def desired_of(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    declaration = parse_declaration(said)
+def desired_of(declared: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    declaration = parse_declaration(declared)
     return desired(declaration, place(declaration, {}))
 
 
-def functions(said: dict[str, Any]) -> dict[int, int]:
+def functions(declared: dict[str, Any]) -> dict[int, int]:
     """Number of each virtual function of the hypervisor to its VLAN."""
-    (interface,) = desired_of(said)["poplar_servers"][HYPERVISOR]["interfaces"]
+    (interface,) = desired_of(declared)["poplar_servers"][HYPERVISOR]["interfaces"]
     return {each["index"]: each["vlan"] for each in interface["virtual_functions"]}
 
 
-def problems(said: dict[str, Any]) -> list[str]:
+def problems(declared: dict[str, Any]) -> list[str]:
     with pytest.raises(DeclarationError) as refused:
-        parse_declaration(said)
+        parse_declaration(declared)
     return refused.value.problems
 
 
@@ -90,26 +90,26 @@ def test_its_port_is_the_pods_and_carries_its_vpods_tagged() -> None:
     assert port["allowed_vlans"] == ["100-102", "300"]
 
 
-def test_a_port_whose_vlans_are_said_carries_its_vpods_all_the_same() -> None:
+def test_a_port_whose_vlans_are_declared_carries_its_vpods_all_the_same() -> None:
     pod = {"tor": {"ports": {"Et27/1": {"mode": "trunk", "native_vlan": 100, "vlans": ["storage"]}}}}
     switch = desired_of(document(pod, alice=guest(101, 2)))["tor_switches"]["p-tor"]
     assert {each["name"]: each for each in switch["ports"]}[PORT]["allowed_vlans"] == ["100-101", "300"]
 
 
 def test_a_vlan_that_only_a_hypervisor_carries_is_on_the_switch() -> None:
-    said = document(alice=guest(101, 2))
-    said["pods"]["q"] = {"model": "bow-pod64", "lrack": 2, "names": {"poplar_server": "{pod}-poplar{n}"}}
-    said["pods"]["p"]["addressing"] = said["pods"]["q"]["addressing"] = "multi-rack"
-    said["clusters"]["c"].update(pods=["q"], spine=True)
-    assert 101 in [vlan["vlan_id"] for vlan in desired_of(said)["tor_switches"]["p-tor"]["vlans"]]
+    declared = document(alice=guest(101, 2))
+    declared["pods"]["q"] = {"model": "bow-pod64", "lrack": 2, "names": {"poplar_server": "{pod}-poplar{n}"}}
+    declared["pods"]["p"]["addressing"] = declared["pods"]["q"]["addressing"] = "multi-rack"
+    declared["clusters"]["c"].update(pods=["q"], spine=True)
+    assert 101 in [vlan["vlan_id"] for vlan in desired_of(declared)["tor_switches"]["p-tor"]["vlans"]]
 
 
 def test_the_host_itself_is_no_tenant() -> None:
-    said = document(alice=guest(101, 2, partitions={"train": {"ipus": 16}}))
-    server = desired_of(said)["poplar_servers"][HYPERVISOR]
+    declared = document(alice=guest(101, 2, partitions={"train": {"ipus": 16}}))
+    server = desired_of(declared)["poplar_servers"][HYPERVISOR]
     assert (server["owner"], server["vipu"], server["partitions"]) == ("pod", None, [])
     assert server["peers"].keys() == {f"p-ipum{n}" for n in range(5, 17)}
-    assert host_variables(parse_declaration(said))[HYPERVISOR]["rnic_vlan"] == 100
+    assert host_variables(parse_declaration(declared))[HYPERVISOR]["rnic_vlan"] == 100
 
 
 def test_a_bare_metal_server_in_two_vpods_is_refused_with_both_places() -> None:
@@ -121,7 +121,7 @@ def test_a_bare_metal_server_in_two_vpods_is_refused_with_both_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("declared", "problem"),
     [
         (
             document({"hypervisors": ["p-poplar7"]}),
@@ -155,5 +155,5 @@ def test_a_bare_metal_server_in_two_vpods_is_refused_with_both_places() -> None:
         ),
     ],
 )
-def test_one_sentence_on_what_cannot_be(said: dict[str, Any], problem: str) -> None:
-    assert problems(said) == [problem]
+def test_one_sentence_on_what_cannot_be(declared: dict[str, Any], problem: str) -> None:
+    assert problems(declared) == [problem]

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is managed, what goes first, and who keeps the locks."""
+"""Managed devices, canaries, and the hosts that keep the locks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unmanaged(declaration: Declaration) -> dict[str, list[str]]:
     }
 
 
-def test_everything_is_managed_unless_said_otherwise() -> None:
+def test_everything_is_managed_by_default() -> None:
     found = groups(declared({"p": {}}))
     assert {name: hosts for name, hosts in found.items() if name.startswith((UNMANAGED, "ipu_pod_stage"))} == {
         UNMANAGED: [],
@@ -97,17 +97,17 @@ def test_a_controller_of_two_pods_is_managed_or_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"managed": ["tor"]}, "pods.p.managed[0]: 'tor' is not known; use one of switch, servers, controller"),
         ({"managed": ["switch", "switch"]}, "pods.p.managed[1]: 'switch' is listed twice; keep one"),
         ({"canary": ["p-ipum1"]}, "pods.p.canary: 'p-ipum1' is no switch or Poplar server of p; use p-tor, p-poplar1"),
     ],
 )
-def test_refusals(fields: dict[str, Any], said: str) -> None:
+def test_refusals(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(DeclarationError) as caught:
         declared({"p": fields})
-    assert caught.value.problems == [said]
+    assert caught.value.problems == [message]
 
 
 def test_a_group_that_always_exists_is_no_name_of_a_pod() -> None:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml may say of switches: every refusal names the key path and the remedy."""
+"""The keys of switches in pods.yml: every refusal names the key path and the remedy."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def ports(**words: Any) -> list[str]:
         {"ports": {"Et9": {"owner": "external"}}},
     ],
 )
-def test_what_can_be_said(words: dict[str, Any]) -> None:
+def test_valid_switch_keys_are_accepted(words: dict[str, Any]) -> None:
     assert tor(**words) == []
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ({"roce": "on"}, "pods.p.tor.roce: 'on' is no quality of service; write reference, or what differs from it"),
         ({"roce": {"prio": 4}}, "pods.p.tor.roce: 'prio' is no setting of it; write any of priority, dscp"),
@@ -71,13 +71,13 @@ def test_what_can_be_said(words: dict[str, Any]) -> None:
         ({"ports": {"9/1": {}}}, "pods.p.tor.ports.9/1: '9/1' is not a port such as Ethernet9/1"),
     ],
 )
-def test_one_sentence_on_the_tor(words: dict[str, Any], said: str) -> None:
+def test_one_sentence_on_the_tor(words: dict[str, Any], message: str) -> None:
     found = tor(**words)
-    assert [problem for problem in found if problem.startswith(said)], found
+    assert [problem for problem in found if problem.startswith(message)], found
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             {"Et9": {"mtu": 9000}, "Ethernet9/1": {}},
@@ -114,13 +114,13 @@ def test_one_sentence_on_the_tor(words: dict[str, Any], said: str) -> None:
         ),
     ],
 )
-def test_one_sentence_on_a_port(words: dict[str, Any], said: str) -> None:
+def test_one_sentence_on_a_port(words: dict[str, Any], message: str) -> None:
     found = ports(**words)
-    assert [problem for problem in found if problem.startswith(said)], found
+    assert [problem for problem in found if problem.startswith(message)], found
 
 
 @pytest.mark.parametrize(
-    ("pod", "said"),
+    ("pod", "message"),
     [
         ({"vlans": {"storage": 1}}, "pods.p.vlans.storage: 1 is not a whole number from 2 to 4094"),
         ({"vlans": {"storage": {"vni": 5}}}, "pods.p.vlans.storage.id: is missing"),
@@ -156,13 +156,13 @@ def test_one_sentence_on_a_port(words: dict[str, Any], said: str) -> None:
         ),
     ],
 )
-def test_one_sentence_on_a_pod(pod: dict[str, Any], said: str) -> None:
+def test_one_sentence_on_a_pod(pod: dict[str, Any], message: str) -> None:
     found = problems(**pod)
-    assert [problem for problem in found if said in problem], found
+    assert [problem for problem in found if message in problem], found
 
 
 @pytest.mark.parametrize(
-    ("vpod", "said"),
+    ("vpod", "message"),
     [
         ({"vni": 5}, "vpods.alice.vni: it belongs to a VLAN; declare vpods.alice.vlan too"),
         ({"vlan": 101, "vni": 10300}, "vpods.alice.vni: VNI 10300 is also that of pods.p.vlans.storage"),
@@ -170,9 +170,9 @@ def test_one_sentence_on_a_pod(pod: dict[str, Any], said: str) -> None:
         ({"vlan": 100}, "vpods.alice.vlan: VLAN 100 is also pods.p.rnic.vlan; give each its own"),
     ],
 )
-def test_one_sentence_on_a_vpods_vlan(vpod: dict[str, Any], said: str) -> None:
+def test_one_sentence_on_a_vpods_vlan(vpod: dict[str, Any], message: str) -> None:
     found = problems({"alice": {"cluster": "c", "ipus": 4, **vpod}}, rnic={"vlan": 100})
-    assert [problem for problem in found if problem.startswith(said)], found
+    assert [problem for problem in found if problem.startswith(message)], found
 
 
 def test_a_management_switch_is_a_host_where_it_is_declared() -> None:

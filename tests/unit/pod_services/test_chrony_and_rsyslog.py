@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is added to the configurations of chrony and rsyslog: its text, and what is refused."""
+"""The additions to the configurations of chrony and rsyslog: their text, and the refusals."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_a_saved_plan_comes_back_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ("not JSON", "plan.json is not JSON"),
         ("[]", "plan.json is no plan of schema 2"),
@@ -147,8 +147,8 @@ def test_a_saved_plan_comes_back_as_it_was() -> None:
         (json.dumps(document(PORT, fingerprint="sha256:0")), "plan.json has been edited since it was made"),
     ],
 )
-def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+def test_what_is_no_plan_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(Refused, match=sentence):
         parse_plan(text, "plan.json")
 
 
@@ -162,7 +162,7 @@ def test_what_does_not_touch_the_plan_may_move() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "said"),
+    ("now", "sentence"),
     [
         (
             document({**PORT, "observed": {"mtu": 1500, "vlan": 102}}),
@@ -186,8 +186,8 @@ def test_what_does_not_touch_the_plan_may_move() -> None:
         ),
     ],
 )
-def test_what_has_moved_is_said_in_one_sentence(now: dict[str, Any], said: str) -> None:
-    assert moved(document(PORT), now) == [said]
+def test_what_has_moved_is_reported_in_one_sentence(now: dict[str, Any], sentence: str) -> None:
+    assert moved(document(PORT), now) == [sentence]
 
 
 def test_the_same_steps_in_another_order_are_another_plan() -> None:

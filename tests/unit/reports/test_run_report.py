@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run says of itself: a line for each stage and device, and one at the end."""
+"""The report of a run: a line for each stage and device, and one at the end."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run does to a device, in one line."""
+"""The changes of a device in a run, in one line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_steps_of_a_device_stand_in_one_line_by_kind() -> None:
     )
 
 
-def test_of_many_steps_of_one_kind_only_the_number_and_the_fields_are_told() -> None:
+def test_of_many_steps_of_one_kind_only_the_number_and_the_fields_are_shown() -> None:
     ports = [step("port", f"Et{n}", vlan=(1, 101), **({"mtu": (1500, 9214)} if n == 2 else {})) for n in range(1, 6)]
     assert line_of("p-tor", ports) == "p-tor: 5 ports changed: vlan, mtu"
     assert line_of("p-tor", ports[:4]).count("->") == 5

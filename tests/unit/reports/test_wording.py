@@ -27,13 +27,13 @@ def test_the_summary_counts_steps_devices_risks_and_tenants() -> None:
         step(2, "pod001-tor", "port", "Ethernet9/1", risk="disruptive", affected=alice),
         step(3, "ctrl001", "partition", "p", risk="tenant outage", affected=both),
     ]
-    told = "3 steps on 2 devices: 1 disruptive, 1 tenant outage; affects vPODs alice, bob."
+    summary = "3 steps on 2 devices: 1 disruptive, 1 tenant outage; affects vPODs alice, bob."
     unseen = [{"device": "pod001-poplar1", "message": "no route"}]
-    assert summary_of(plan(*steps)) == told
-    assert summary_of(plan(*steps, unseen=unseen)) == f"{told} 1 device could not be looked at."
+    assert summary_of(plan(*steps)) == summary
+    assert summary_of(plan(*steps, unseen=unseen)) == f"{summary} 1 device could not be looked at."
 
 
-def test_nothing_to_do_is_said_beside_what_was_not_seen() -> None:
+def test_nothing_to_do_is_reported_beside_what_was_not_seen() -> None:
     assert summary_of(plan()) == "Nothing to do."
     unseen = [{"device": "a", "message": "b"}, {"device": "c", "message": "d"}, {"device": "c", "message": "e"}]
     assert summary_of(plan(unseen=unseen)) == (
@@ -65,7 +65,7 @@ def test_the_worst_risk_wins() -> None:
         ({}, {}, []),
     ],
 )
-def test_differences_are_told_by_field(before: Any, after: Any, differences: list[Difference]) -> None:
+def test_differences_are_shown_by_field(before: Any, after: Any, differences: list[Difference]) -> None:
     assert differences_of(step(1, "d", "k", "n", **{"from": before, "to": after})) == differences
 
 

@@ -182,7 +182,7 @@ def test_a_way_back_that_cannot_be_prepared() -> None:
     assert (running(server), persistent(server)) == before
 
 
-def test_undoing_that_fails_is_told() -> None:
+def test_a_roll_back_that_fails_is_reported() -> None:
     server = prepared("networkd")
     server.refused_mtus = {4200}
     server.systemd.broken_units = {"ipu-rnic-undo.service"}

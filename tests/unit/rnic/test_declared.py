@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with a declaration by itself is refused in one sentence."""
+"""Errors of a declaration by itself are refused in one sentence."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_what_a_person_has_written_otherwise_is_kept(mtu: str, addresses: str, k
 @pytest.mark.parametrize(
     "text", ["", "[]", "network: 2", "network: [x]", "network: {ethernets: {rnic0: {mtu: [9000]}}}"]
 )
-def test_where_nothing_is_said_nothing_is_kept(text: str) -> None:
+def test_settings_that_are_not_in_the_file_are_not_kept(text: str) -> None:
     assert Netplan().kept({OURS: text}) == Kept()
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is refused on a server, in one sentence and before anything is touched."""
+"""Refusals on a server, in one sentence and before anything is touched."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a survey will see after steps, before anybody has carried them out."""
+"""The predicted survey after steps that nobody has carried out yet."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run makes of a server with each back end, and how many programs it costs."""
+"""A run on a server with each back end, and how many programs it costs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What /proc, /sys and the rdma tool tell of the users of an interface is understood."""
+"""The users of an interface, as read from /proc, /sys and the rdma tool."""
 
 from __future__ import annotations
 

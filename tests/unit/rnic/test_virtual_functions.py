@@ -56,8 +56,8 @@ def test_one_gets_another_vlan_while_others_are_in_use_and_nothing_else_is_touch
     touched = {path for path in persistent(server) if server.files.modified(path) != written.get(path)}
     assert touched - {WANTED_AT_BOOT} == {UNIT}
     loading = ("networkctl reload", "netplan generate", "nmcli connection", "systemctl restart")
-    said = [" ".join(argv) for argv in server.calls[calls:]]
-    assert [line for line in said if line.startswith(loading) and "--root-dir" not in line] == []
+    commands = [" ".join(argv) for argv in server.calls[calls:]]
+    assert [line for line in commands if line.startswith(loading) and "--root-dir" not in line] == []
     assert confirmed(server, with_functions(101, 102, 999)).steps == []
 
 
@@ -70,7 +70,7 @@ def test_the_others_are_there_after_a_reboot(backend: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (with_functions(103, 999, 999), r"virtual function 0 of rnic0 \(0000:81:00.2, given to a virtual machine\)"),
         (with_functions(101, 102), "virtual function 0 of rnic0"),
@@ -78,10 +78,10 @@ def test_the_others_are_there_after_a_reboot(backend: str) -> None:
         (with_functions(101, 102, 999, mtu=9000), "queue pairs that cannot be listed"),
     ],
 )
-def test_one_that_is_in_use_keeps_what_it_has(options: list[dict[str, Any]], said: str) -> None:
+def test_one_that_is_in_use_keeps_what_it_has(options: list[dict[str, Any]], message: str) -> None:
     server = hypervisor("networkd")
     before = running(server), persistent(server)
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(Refused, match=message):
         changed(server, options)
     assert (running(server), persistent(server)) == before
 

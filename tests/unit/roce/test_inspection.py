@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rnic_info makes of the answers of ip, rdma, ethtool and sysfs."""
+"""The result of rnic_info, from the answers of ip, rdma, ethtool and sysfs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_firmware_is_compared_number_by_number(version: str, verdict: str) -> No
 
 
 @pytest.mark.parametrize("answer", ["", "driver: veth\nfirmware-version: \n", "firmware-version: N/A\n"])
-def test_firmware_that_is_not_told_is_unknown(answer: str) -> None:
+def test_firmware_that_is_not_reported_is_unknown(answer: str) -> None:
     assert firmware_from(answer, "16.26.1040") == {"version": None, "verdict": "unknown"}
 
 

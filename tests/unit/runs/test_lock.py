@@ -39,7 +39,7 @@ def test_a_run_renews_its_own_lock_and_keeps_its_beginning() -> None:
     assert (lock.since, lock.renewed, warning) == ("2026-11-21T09:00:00Z", moment(NOON), "")
 
 
-def test_another_run_is_told_who_where_since_when_and_what_to_do() -> None:
+def test_the_refusal_of_another_run_names_who_where_since_when_and_the_remedy() -> None:
     with pytest.raises(Refused) as caught:
         held_by(BOB, locked(minutes_ago=10))
     assert str(caught.value) == (
@@ -79,7 +79,7 @@ def test_a_later_process_of_the_same_number_is_another_run() -> None:
         held_by(replace(ALICE, process_started="200"), locked())
 
 
-def test_where_processes_cannot_be_told_apart_a_lock_is_a_lease() -> None:
+def test_where_processes_cannot_be_distinguished_a_lock_is_a_lease() -> None:
     nowhere = replace(ALICE, node="", process_started="")
     assert held_by(replace(nowhere, process=4712), locked(nowhere, minutes_ago=61))[1]
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the floor takes from the host and leaves on it: package sources, state directory, processes."""
+"""The traces of a floor on the host: package sources, state directory, processes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `podsim up` creates for a floor: names, links, DHCP, containers."""
+"""The pieces that `podsim up` creates for a floor: names, links, DHCP, containers."""
 
 from __future__ import annotations
 

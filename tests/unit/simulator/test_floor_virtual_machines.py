@@ -90,7 +90,7 @@ def test_no_two_machines_share_a_file_or_a_mac(floor: Floor, tmp_path: Path) -> 
     assert len(macs) == len(set(macs)) == 6
 
 
-def test_a_machine_is_told_its_name_its_links_and_its_management_port(floor: Floor) -> None:
+def test_boot_options_carry_the_name_the_links_and_the_management_port(floor: Floor) -> None:
     assert boot_options(floor.virtual_machines[1], floor.networks) == [
         "systemd.hostname=pod001-poplar2",
         "podsim.link=04:3f:72:00:01:04,rnic0",

@@ -82,7 +82,7 @@ def test_features_are_for_some_of_the_nodes_neither_for_one_nor_for_all() -> Non
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted", "other"),
+    ("node_line", "wanted", "other"),
     [
         ("", [], False),
         ("fast", [], False),
@@ -93,8 +93,8 @@ def test_features_are_for_some_of_the_nodes_neither_for_one_nor_for_all() -> Non
         ("ipu_block2_1", [], True),
     ],
 )
-def test_a_line_of_a_node_says_the_blocks_that_it_is_in(said: str, wanted: list[str], other: bool) -> None:
-    assert are_other(said, wanted) == other
+def test_a_line_of_a_node_says_the_blocks_that_it_is_in(node_line: str, wanted: list[str], other: bool) -> None:
+    assert are_other(node_line, wanted) == other
 
 
 def test_the_sites_own_features_stay() -> None:

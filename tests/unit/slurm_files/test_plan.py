@@ -26,14 +26,14 @@ CONF, INCLUDED, GRES = "/etc/slurm/slurm.conf", "/etc/slurm/ipu-pod.conf", "/etc
 GRES_OF = dict(zip(SERVERS, ("vipu:4:2", "vipu:16:1", "vipu:32:1", "vipu:32:1"), strict=True))
 
 
-def said(plan: dict[str, Any], path: str = INCLUDED) -> dict[str, str]:
+def parameters(plan: dict[str, Any], path: str = INCLUDED) -> dict[str, str]:
     """Key to value of a configuration, without its lines of nodes."""
     lines = (line.partition("=") for line in plan["conf"][path].splitlines() if not line.startswith(("#", "include")))
     return {key: value for key, _sign, value in lines if not key.endswith("Name") or key == "ClusterName"}
 
 
 def test_each_hook_is_the_program() -> None:
-    wanted = said(planned(declared()))
+    wanted = parameters(planned(declared()))
     assert {wanted[hook] for hook in ("PrologSlurmctld", "EpilogSlurmctld", "Prolog", "Epilog")} == {PROGRAM}
 
 
@@ -51,7 +51,7 @@ def test_each_hook_is_the_program() -> None:
     ],
 )
 def test_each_way_has_its_counters(declaration: dict[str, Any], way: str, counters: dict[str, str]) -> None:
-    wanted = said(planned(declaration, way=way))
+    wanted = parameters(planned(declaration, way=way))
     names = ("Licenses", "GresTypes", "CliFilterPlugins", "RequeueExit")
     assert {name: wanted[name] for name in names if name in wanted} == counters
 
@@ -68,7 +68,7 @@ def test_what_the_site_says_stays() -> None:
         "EpilogSlurmctld": "",
     }
     plan = planned(declared(), {**FOUND, "values": values}, cred_expire=5)
-    wanted = said(plan)
+    wanted = parameters(plan)
     assert wanted["PrologFlags"] == "Contain,Alloc"
     assert wanted["JobSubmitPlugins"] == "require_timelimit,lua"
     assert wanted["GresTypes"] == "gpu,vipu"
@@ -79,8 +79,8 @@ def test_what_the_site_says_stays() -> None:
     assert json.loads(plan["files"][SETTINGS]) == plan["settings"]
 
 
-def test_the_time_after_a_failed_prolog_is_the_sites_unless_told() -> None:
-    assert "AuthInfo" not in said(planned(declared()))
+def test_the_time_after_a_failed_prolog_is_the_sites_unless_set() -> None:
+    assert "AuthInfo" not in parameters(planned(declared()))
 
 
 def test_a_hook_is_never_chained_to_itself() -> None:
@@ -102,15 +102,15 @@ def test_a_new_cluster_has_the_servers_as_nodes() -> None:
     assert "NodeName=pod001-poplar1 NodeAddr=10.3.1.101 CPUs=8" in lines
     assert f"PartitionName=all Nodes={','.join(SERVERS)} Default=YES MaxTime=INFINITE State=UP" in lines
     assert lines[-1] == f"include {INCLUDED}"
-    assert said(plan, CONF)["TaskPlugin"] == "none"
+    assert parameters(plan, CONF)["TaskPlugin"] == "none"
     assert plan["user"] == "slurm"
 
 
 def test_the_same_again_in_the_second_run() -> None:
-    """What the first has written is no site's."""
+    """Parameters that the first run has written are not taken for the site's own."""
     cluster = {"name": "new", "parameters": {"SchedulerParameters": "sched_interval=2"}}
     first = planned(declared(), NOTHING, cluster=cluster)
-    assert said(first)["SchedulerParameters"] == "sched_interval=2,nohold_on_prolog_fail"
+    assert parameters(first)["SchedulerParameters"] == "sched_interval=2,nohold_on_prolog_fail"
     second = planned(declared(), {**FOUND, "slurm_conf": "role", "included": True}, cluster=cluster)
     assert (second["conf"], second["files"]) == (first["conf"], first["files"])
 
@@ -171,7 +171,7 @@ def test_static_partitions_are_counted_on_their_nodes() -> None:
         ),
     ],
 )
-def test_what_is_in_the_way_is_said(found: dict[str, Any], choice: dict[str, Any], sentence: str) -> None:
+def test_obstacles_are_refused(found: dict[str, Any], choice: dict[str, Any], sentence: str) -> None:
     assert planned(declared(), found, **choice)["refusals"] == [sentence]
 
 

@@ -18,44 +18,44 @@ WHOLE = {"whole": {"ipus": 32, "reconfigurable": True}}
 
 
 def settings(declaration: dict[str, Any], **choice: Any) -> dict[str, Any]:
-    """What the hooks are told."""
+    """The settings of the hooks."""
     found: dict[str, Any] = planned(declaration, **choice)["settings"]
     return found
 
 
 def test_dynamic_is_all_of_the_vpod() -> None:
-    told = settings(declared())
-    assert (told["ipus"], told["cluster"], told["allocation"]) == (64, "c001", "jobs")
-    assert (told["api_host"], told["api_port"], told["admin_port"]) == ("10.3.1.200", 8090, 8091)
-    assert (told["secure"], told["vipu_config"], told["hand_over"]) == (False, "", "environment")
-    assert told["gres_types"] == ["pod64"]
+    hooks = settings(declared())
+    assert (hooks["ipus"], hooks["cluster"], hooks["allocation"]) == (64, "c001", "jobs")
+    assert (hooks["api_host"], hooks["api_port"], hooks["admin_port"]) == ("10.3.1.200", 8090, 8091)
+    assert (hooks["secure"], hooks["vipu_config"], hooks["hand_over"]) == (False, "", "environment")
+    assert hooks["gres_types"] == ["pod64"]
 
 
 def test_a_secure_controller_asks_who_asks() -> None:
-    told = settings(declared("secure", users=["slurm"]))
-    assert told["vipu_config"] == "/etc/ipu-pod/slurm-vipu.hcl"
-    assert (told["node_vipu_config"], told["node_certificates"]) == ("/etc/vipu/vipu-cli.hcl", "/etc/vipu/certs")
-    assert (told["hand_over"], told["job_users"]) == ("file", False)
+    hooks = settings(declared("secure", users=["slurm"]))
+    assert hooks["vipu_config"] == "/etc/ipu-pod/slurm-vipu.hcl"
+    assert (hooks["node_vipu_config"], hooks["node_certificates"]) == ("/etc/vipu/vipu-cli.hcl", "/etc/vipu/certs")
+    assert (hooks["hand_over"], hooks["job_users"]) == ("file", False)
 
 
 def test_a_dedicated_controller_has_names_and_ports_of_its_own() -> None:
-    told = settings(declared(controller="dedicated", users=["slurm"]))
-    assert (told["cluster"], told["api_port"], told["admin_port"]) == ("jobs", 10404, 10405)
+    hooks = settings(declared(controller="dedicated", users=["slurm"]))
+    assert (hooks["cluster"], hooks["api_port"], hooks["admin_port"]) == ("jobs", 10404, 10405)
 
 
 def test_reconfigurable_is_its_one_partition() -> None:
-    told = settings(declared(partitions=WHOLE), way="reconfigurable")
-    assert (told["ipus"], told["default_ipus"]) == (32, 32)
-    (partition,) = told["partitions"]
+    hooks = settings(declared(partitions=WHOLE), way="reconfigurable")
+    assert (hooks["ipus"], hooks["default_ipus"]) == (32, 32)
+    (partition,) = hooks["partitions"]
     assert (partition["name"], partition["ipus"], partition["nodes"]) == ("whole", 32, SERVERS)
     assert (partition["gcds"], partition["replicas"], partition["options"]) == (1, 1, {"reconfigurable": True})
     assert settings(declared(partitions=WHOLE), way="reconfigurable", default_ipus=4)["default_ipus"] == 4
 
 
 def test_mapping_shares_the_machines_out_in_equal_runs() -> None:
-    told = settings(for_jobs("secure"), way="mapping")
-    assert told["mapping"] == {name: MACHINES[4 * number : 4 * number + 4] for number, name in enumerate(SERVERS)}
-    assert (told["allocation"], told["job_users"]) == ("", True)
+    hooks = settings(for_jobs("secure"), way="mapping")
+    assert hooks["mapping"] == {name: MACHINES[4 * number : 4 * number + 4] for number, name in enumerate(SERVERS)}
+    assert (hooks["allocation"], hooks["job_users"]) == ("", True)
     assert not settings(for_jobs(), way="mapping")["job_users"]
 
 

@@ -57,5 +57,5 @@ def for_jobs(mode: str = "insecure") -> dict[str, Any]:
 
 
 def planned(declaration: dict[str, Any], found: dict[str, Any] | None = None, **choice: Any) -> dict[str, Any]:
-    """What the hosts get; by default those of a cluster that is there."""
+    """The plan of all files for the hosts; by default for those of an existing cluster."""
     return slurm_plan(declaration, {**CHOICE, **choice}, CONTROLLERS, found or FOUND)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is read of a Slurm that is there: values, nodes, includes, and who wrote what."""
+"""The facts read of an existing Slurm: values, nodes, includes, and who wrote which part."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def state(down: tuple[str, ...] = (), **partitions: tuple[str, int]) -> State:
 
 
 class FakeLicences:
-    """What Slurm holds out."""
+    """Licences, a number of which are held out of Slurm."""
 
     def __init__(self, count: int = 0) -> None:
         self.count = count
@@ -55,9 +55,9 @@ def held(there: State | DeviceError, before: int = 0, **changes: Any) -> tuple[i
             return there
 
     licences = FakeLicences(before)
-    said = hold_out(settings(**changes), cast("Controller", FakeController()), cast("Slurm", licences))
-    assert licences.changes == (1 if said else 0)
-    return licences.count, said
+    summary = hold_out(settings(**changes), cast("Controller", FakeController()), cast("Slurm", licences))
+    assert licences.changes == (1 if summary else 0)
+    return licences.count, summary
 
 
 def test_nothing_is_held_out_of_a_vpod_in_order() -> None:

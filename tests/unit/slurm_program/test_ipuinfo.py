@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `ipuinfo` tells, from what Slurm and V-IPU say."""
+"""The output of `ipuinfo`, from the answers of Slurm and V-IPU."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ class FakeController:
         return {"devices": [{"ip": f"10.5.1.{ipu // 4 + 1}", "device_id": ipu % 4} for ipu in ipus]}
 
 
-def told(slurm: FakeSlurm, controller: FakeController | None, *words: str, **changes: Any) -> str:
+def output(slurm: FakeSlurm, controller: FakeController | None, *words: str, **changes: Any) -> str:
     where = settings(ipu_machines=ADDRESSES, **changes)
     return report(where, words, cast("Slurm", slurm), cast("Controller | None", controller))
 
 
 def test_a_vpod_without_jobs() -> None:
-    assert told(FakeSlurm(), FakeController()).splitlines() == [
+    assert output(FakeSlurm(), FakeController()).splitlines() == [
         "No job has IPUs or waits for some.",
         "",
         "vPOD jobs, dynamic: 64 of 64 IPUs are free, 64 of them in one block",
@@ -111,7 +111,7 @@ def test_who_has_what_and_who_waits() -> None:
         out=12,
     )
     controller = FakeController({"slurm_12": ([0, 8], 8), "slurm_14": ([16], 4), "hers": ([48], 8)}, down=["m9"])
-    assert told(slurm, controller).splitlines() == [
+    assert output(slurm, controller).splitlines() == [
         "JOB        USER   STATE    PARTITION  IPUS  GCDS  NODES   IPU-MACHINES, OR WHY IT WAITS",
         "12         alice  RUNNING  slurm_12   16    2     n[1-2]  m[1-4]",
         "14 (13_2)  alice  RUNNING  slurm_14   4     1     n1      m5",
@@ -127,7 +127,7 @@ def test_who_has_what_and_who_waits() -> None:
 
 def test_programs_get_the_same() -> None:
     slurm = FakeSlurm([job(12, note="ipu.pod ipus=4 gcds=1 partition=slurm_12", ipus=4)], free=60)
-    found = json.loads(told(slurm, FakeController({"slurm_12": ([0], 4)}), "--json"))
+    found = json.loads(output(slurm, FakeController({"slurm_12": ([0], 4)}), "--json"))
     (only,) = found.pop("jobs")
     assert (only["job"], only["partitions"], only["ipu_machines"]) == (12, ["slurm_12"], ["m1"])
     assert found == {
@@ -145,20 +145,20 @@ def test_programs_get_the_same() -> None:
 
 def test_a_job_that_is_queued_again_has_no_partition_any_more() -> None:
     again = job(12, "PENDING", "ipu.pod ipus=4 gcds=1 partition=slurm_12", 4)
-    assert told(FakeSlurm([again], {12: "BeginTime"}), FakeController()).splitlines()[1].split() == [
+    assert output(FakeSlurm([again], {12: "BeginTime"}), FakeController()).splitlines()[1].split() == [
         *("12", "alice", "PENDING", "-", "4", "1", "-", "BeginTime")
     ]
 
 
 def test_a_job_that_runs_does_not_wait() -> None:
     there = job(12, "RUNNING", "ipu.pod ipus=8 allocation=c12")
-    shown = told(FakeSlurm([there], {12: "Prolog"}), FakeController(), way="mapping", allocation="", mapping=MAPPING)
+    shown = output(FakeSlurm([there], {12: "Prolog"}), FakeController(), way="mapping", allocation="", mapping=MAPPING)
     assert shown.splitlines()[1].split() == ["12", "alice", "RUNNING", "c12", "8", "-", "n1", "m[1-2]"]
 
 
 def test_users_see_partitions_but_no_agents() -> None:
     controller = FakeController({"hers": ([0], 16)}, down=["m9"], kinds=("allocation", "partition"))
-    assert told(FakeSlurm(out=20), controller).splitlines()[2:] == [
+    assert output(FakeSlurm(out=20), controller).splitlines()[2:] == [
         "vPOD jobs, dynamic: 64 of 64 IPUs are free, 32 of them in one block",
         "held out: 20 IPUs that no job can have",
         "  partition hers: no job's, with 16 IPUs",
@@ -169,7 +169,7 @@ def test_without_v_ipu_slurm_still_knows_a_lot() -> None:
     slurm = FakeSlurm([job(12, note="ipu.pod ipus=16 gcds=2 partition=slurm_12", ipus=16)], free=48)
     expected = ["12", "alice", "RUNNING", "slurm_12", "16", "2", "n1", "-"]
     for controller, why in ((None, "V-IPU cannot be asked from here"), (Silent(), "no answer")):
-        lines = told(slurm, controller).splitlines()
+        lines = output(slurm, controller).splitlines()
         assert lines[1].split() == expected
         assert lines[-2:] == ["vPOD jobs, dynamic: 48 of 64 IPUs are free", f"{why}; this is what Slurm knows"]
 
@@ -184,10 +184,10 @@ class Silent(FakeController):
 
 def test_a_partition_that_has_just_gone_is_no_error_and_its_place_is_not_known() -> None:
     controller = FakeController({"slurm_12": ([0], 4), "slurm_13": ([4], 4)}, gone=["slurm_12"])
-    assert told(FakeSlurm(), controller).splitlines()[-1] == "vPOD jobs, dynamic: 64 of 64 IPUs are free"
+    assert output(FakeSlurm(), controller).splitlines()[-1] == "vPOD jobs, dynamic: 64 of 64 IPUs are free"
 
 
-def test_where_an_address_is_of_no_known_machine_no_block_is_told() -> None:
+def test_where_an_address_is_of_no_known_machine_no_block_is_shown() -> None:
     slurm = FakeSlurm([job(12, note="ipu.pod ipus=4 gcds=1 partition=slurm_12", ipus=4)], free=60)
     where = settings(ipu_machines={"10.5.1.2": "m2"})
     shown = report(where, (), cast("Slurm", slurm), cast("Controller", FakeController({"slurm_12": ([0], 4)})))
@@ -200,7 +200,7 @@ def test_declared_partitions_are_free_if_no_job_has_them() -> None:
     note = "ipu.pod ipus=12 gcds=1 replicas=1 partition=s4 partitions=s4,s8"
     controller = FakeController({"s4": ([0], 4), "s8": ([8], 8), "s16": ([16], 16)})
     for state, free in (("RUNNING", 16), ("COMPLETING", 16), ("PENDING", 28)):
-        lines = told(FakeSlurm([job(12, state, note)]), controller, way="static", partitions=declared).splitlines()
+        lines = output(FakeSlurm([job(12, state, note)]), controller, way="static", partitions=declared).splitlines()
         assert lines[-1] == f"vPOD jobs, static: {free} of 64 IPUs are free"
         if state == "RUNNING":
             assert lines[1].split()[3:] == ["s4,s8", "12", "1", "n1", "m[1,3-4]"]
@@ -208,7 +208,7 @@ def test_declared_partitions_are_free_if_no_job_has_them() -> None:
 
 def test_mapped_ipus_are_free_if_their_node_has_no_ipu_job() -> None:
     there = [job(12, note="ipu.pod ipus=16 allocation=c12", nodes="n1,n3")]
-    lines = told(FakeSlurm(there), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
+    lines = output(FakeSlurm(there), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
     assert lines[1].endswith("m[1-2,5-6]")
     assert lines[-3:-1] == [
         "vPOD jobs, mapping: 8 of 64 IPUs are free",
@@ -217,7 +217,7 @@ def test_mapped_ipus_are_free_if_their_node_has_no_ipu_job() -> None:
 
 
 def test_mapped_ipus_that_are_held_out_are_not_free() -> None:
-    lines = told(FakeSlurm(out=8), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
+    lines = output(FakeSlurm(out=8), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
     assert "vPOD jobs, mapping: 16 of 64 IPUs are free" in lines
 
 

@@ -72,7 +72,7 @@ def test_no_field_that_users_fill_with_text_is_asked_for_but_the_note() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "found"),
+    ("shown", "found"),
     [
         ("", {}),
         ("ipu", {"ipu": 1}),
@@ -81,8 +81,8 @@ def test_no_field_that_users_fill_with_text_is_asked_for_but_the_note() -> None:
         ("ipu=4", {"ipu": 4}),
     ],
 )
-def test_licences(told: str, found: dict[str, int]) -> None:
-    assert licenses_from(told) == found
+def test_licences(shown: str, found: dict[str, int]) -> None:
+    assert licenses_from(shown) == found
 
 
 def test_gres_on_each_node() -> None:

@@ -17,7 +17,7 @@ RESERVATION = (
 
 
 class Scontrol:
-    """What it shows; everything else it does without a word."""
+    """A scontrol with these answers to `show`; everything else it does without a word."""
 
     def __init__(self, **answers: tuple[int, str, str]) -> None:
         self.answers = answers
@@ -29,10 +29,10 @@ class Scontrol:
 
 
 def test_what_is_free_is_neither_used_nor_held_out() -> None:
-    told = "LicenseName=ipu Total=64 Used=40 Free=24 Reserved=12 Remote=no\n"
-    assert Slurm(Scontrol(licenses=(0, told, "")).run).free_licenses() == 12
+    output = "LicenseName=ipu Total=64 Used=40 Free=24 Reserved=12 Remote=no\n"
+    assert Slurm(Scontrol(licenses=(0, output, "")).run).free_licenses() == 12
     # More may be held out than jobs have left.
-    assert Slurm(Scontrol(licenses=(0, told.replace("=12", "=40"), "")).run).free_licenses() == 0
+    assert Slurm(Scontrol(licenses=(0, output.replace("=12", "=40"), "")).run).free_licenses() == 0
 
 
 def test_what_is_held_out() -> None:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node puts in place for a job, and that nothing of it stays."""
+"""The files that a node puts in place for a job, and that none of them stays."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Bed:
         self.root = root
         self.files = Files(str(root))
         self.slurm = FakeSlurm()
-        self.said: list[str] = []
+        self.log: list[str] = []
         self.asked: list[str] = []
         self.is_up = True
-        self.node = Node(settings(**changes), NODES[0], self.slurm.client, self._connect, self.files, self.said.append)
+        self.node = Node(settings(**changes), NODES[0], self.slurm.client, self._connect, self.files, self.log.append)
 
     def start(self, job: FakeJob) -> list[str] | None:
         """The lines for the SPANK plugin after the job's prolog; None where there is no file."""
@@ -178,24 +178,24 @@ def test_a_job_that_cannot_have_its_files_goes_back(tmp_path: Path, job: FakeJob
     job.note = "ipu.pod ipus=16 gcds=2 partition=slurm_5"
     assert bed.start(job) == ["refused"]
     assert bed.slurm.commands == [command]
-    assert bed.said[0].startswith("job 5 does not start here: the V-IPU controller at 10.3.1.200:8090:")
+    assert bed.log[0].startswith("job 5 does not start here: the V-IPU controller at 10.3.1.200:8090:")
 
 
 def test_a_job_that_the_controller_has_given_nothing_goes_back(tmp_path: Path) -> None:
     bed = Bed(tmp_path)
     assert bed.start(FakeJob(5, 16, note="ipu.pod ipus=16 gcds=2")) == ["refused"]
-    assert bed.said == ["job 5 does not start here: the Slurm controller has given it no IPUs"]
+    assert bed.log == ["job 5 does not start here: the Slurm controller has given it no IPUs"]
 
 
 def test_a_slurm_that_does_not_answer_is_no_fault_of_the_node(tmp_path: Path) -> None:
     bed = Bed(tmp_path)
     bed.slurm.silent_until = 1e9
     assert bed.start(FakeJob(5)) == ["refused"]
-    assert "Unable to contact slurm controller" in bed.said[0]
+    assert "Unable to contact slurm controller" in bed.log[0]
 
 
 def test_a_job_that_cannot_go_back_is_no_fault_of_the_node_either(tmp_path: Path) -> None:
     bed = Bed(tmp_path)
     bed.slurm.refused.add("scontrol requeue")
     assert bed.start(FakeJob(5, 16)) == ["refused"]
-    assert bed.said[1] == "job 5: scontrol requeue: it is refused"
+    assert bed.log[1] == "job 5: scontrol requeue: it is refused"

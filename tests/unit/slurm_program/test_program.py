@@ -28,7 +28,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "environment", "code", "said"),
+    ("words", "environment", "code", "message"),
     [
         ([], {}, 2, "use reap, info or info --json; without an argument this is for Slurm\n"),
         (["what"], {}, 2, "use reap, info or info --json; without an argument this is for Slurm\n"),
@@ -41,10 +41,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 @pytest.mark.skipif(Path("/etc/ipu-pod/slurm.json").exists(), reason="this host is set up for Slurm and IPUs")
-def test_what_it_is_asked(file: Path, words: list[str], environment: dict[str, str], code: int, said: str) -> None:
+def test_what_it_is_asked(file: Path, words: list[str], environment: dict[str, str], code: int, message: str) -> None:
     done = subprocess.run([sys.executable, file, *words], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (code, "")
-    assert done.stderr.startswith(said)
+    assert done.stderr.startswith(message)
 
 
 def test_nobodys_environment_changes_what_slurms_programs_print(monkeypatch: pytest.MonkeyPatch) -> None:

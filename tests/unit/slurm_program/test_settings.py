@@ -31,7 +31,7 @@ def test_a_partition_may_have_no_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"way": "random"}, "way 'random' is not known; use one of mapping, static, reconfigurable, dynamic"),
         ({"hand_over": "mail"}, "hand_over 'mail' is not known; use one of environment, file"),
@@ -47,11 +47,11 @@ def test_a_partition_may_have_no_options() -> None:
         ({"partitions": ["a"]}, "run the role slurm again"),
     ],
 )
-def test_what_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(Refused) as refusal:
         settings(**changes)
     assert str(refusal.value).startswith("/etc/ipu-pod/slurm.json: ")
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"way": "dynamic"}', "no JSON"])

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What became of numbered datagrams: a flow that loses nothing has to be able to lose something."""
+"""The counts of numbered datagrams: a flow that loses nothing has to be able to lose something."""
 
 from __future__ import annotations
 

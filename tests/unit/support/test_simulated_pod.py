@@ -23,7 +23,7 @@ def _podsim_exits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def outcome(*arguments: str, may_be_unavailable: bool = False) -> str:
-    """What becomes of a test. An exception that skips would otherwise skip the test of it."""
+    """The outcome of a test. An exception that skips would otherwise skip the test of it."""
     try:
         simulated_pod.podsim(*arguments, may_be_unavailable=may_be_unavailable)
     except pytest.skip.Exception as skipped:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What templates do with values: show them, and nothing else."""
+"""Templates show values, and do nothing else with them."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_the_ports_are_in_their_order_and_the_table_has_a_line_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cables", "said"),
+    ("cables", "message"),
     [
         ([{"port": "9/1", "device": "a"}], "'9/1' is no port name; write for example Ethernet9/1"),
         ([{"port": "Et9/1", "device": "a", "mac": "aa"}], "'aa' of a is no MAC address; write for example"),
@@ -126,6 +126,6 @@ def test_the_ports_are_in_their_order_and_the_table_has_a_line_each() -> None:
         ),
     ],
 )
-def test_cables_that_cannot_be_meant(cables: list[dict[str, Any]], said: str) -> None:
-    with pytest.raises(ValueError, match=said.replace("(", r"\(")):
+def test_cables_that_cannot_be_meant(cables: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         declare_cables(cables)

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the show commands say, understood; an answer of another shape is an error that names the command."""
+"""The show commands, parsed; an answer of another shape is an error that names the command."""
 
 from __future__ import annotations
 

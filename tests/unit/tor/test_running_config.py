@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is read from a running-config, and what is left to others."""
+"""The parts that are read from a running-config, and those that are left to others."""
 
 from __future__ import annotations
 

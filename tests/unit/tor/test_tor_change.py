@@ -97,7 +97,7 @@ def test_the_diff_of_the_switch_itself_is_kept_without_secrets(switch: InProcess
     assert "s3cret" not in diff
 
 
-def test_external_port_is_kept_whatever_is_said_about_it(switch: InProcessSwitch) -> None:
+def test_external_port_is_kept_whatever_is_declared_about_it(switch: InProcessSwitch) -> None:
     outcome = switch.change(VLANS, [{"name": "Et9/1", "owner": "external", "mode": "trunk", "enabled": False}])
     assert [step.name for step in outcome.steps] == ["101"]
 

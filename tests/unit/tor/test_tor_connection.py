@@ -119,7 +119,7 @@ def test_switch_out_of_reach_from_the_beginning(over: Any, monkeypatch: pytest.M
         (AnsibleConnectionError("timed out, 30% done", code=-32603), False),
     ],
 )
-def test_what_the_switch_does_not_know_is_told_from_a_lost_way(
+def test_a_refused_command_is_distinguished_from_a_lost_connection(
     over: Any, monkeypatch: pytest.MonkeyPatch, error: AnsibleConnectionError, is_refused: bool
 ) -> None:
     _, send = over(Httpapi)

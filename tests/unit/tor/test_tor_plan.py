@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is planned for a switch, what is refused, and the lines that come of it."""
+"""The plan for a switch, its refusals, and the resulting lines of configuration."""
 
 from __future__ import annotations
 

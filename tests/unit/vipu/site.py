@@ -17,7 +17,7 @@ Declared = dict[str, list[dict[str, Any]]]
 
 
 def declared(**changes: Any) -> Declared:
-    """What is declared; `changes` replace whole lists."""
+    """The declared entities; `changes` replace whole lists."""
     return {
         "agent": [{"name": "a1", "host": "10.2.1.1", "port": 8080}, {"name": "a2", "host": "10.2.1.2", "port": 8080}],
         "cluster": [{"name": "c", "agents": ["a1", "a2"], "topology": None, "ipu_link_domains": 1}],
@@ -35,7 +35,7 @@ def partition(**fields: Any) -> dict[str, Any]:
 
 
 def held() -> State:
-    """What a controller holds once that is done."""
+    """The state of a controller once the declaration is carried out."""
     return {
         "agent": {name: {"host": f"10.2.1.{name[1]}", "port": 8080, "status": "Up"} for name in ("a1", "a2")},
         "cluster": {"c": {"agents": ["a1", "a2"], "topology": "torus", "ipu_link_domains": 1, "looped": False}},
@@ -46,7 +46,7 @@ def held() -> State:
 
 
 def refusal(actual: State, policy: Policy, **changes: Any) -> str:
-    """What the planner says to a declaration that it refuses."""
+    """The message with which the planner refuses a declaration."""
     with pytest.raises(Refused) as caught:
         plan(declared(**changes), actual, policy)
     return str(caught.value)

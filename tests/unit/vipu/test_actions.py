@@ -24,7 +24,7 @@ def test_unknown_counts_as_in_use(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_what_is_in_use_is_left_alone_unless_told(action: str) -> None:
+def test_what_is_in_use_is_left_alone_unless_allowed(action: str) -> None:
     with pytest.raises(Refused) as caught:
         step_of(action, NAMES[action], held(), Use(["train"]))
     assert str(caught.value) == (

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an installed program says, compared with what is known."""
+"""The output of an installed program, compared with the known dialect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_program_as_it_is_known_differs_in_nothing() -> None:
         assert differences(findings(program, as_known(program))) == []
 
 
-def test_what_is_missing_and_what_is_new_is_said() -> None:
+def test_missing_and_new_commands_and_flags_are_reported() -> None:
     helps = as_known(ADMIN)
     helps["create", "agent"] = (
         "Usage: vipu-admin create agent ID --host HOST [--rack=RACK]  (see also --showjson, --help)"
@@ -40,7 +40,7 @@ def test_what_is_missing_and_what_is_new_is_said() -> None:
     ]
 
 
-def test_without_a_help_text_nothing_is_said_of_the_flags() -> None:
+def test_without_a_help_text_the_flags_are_unknown() -> None:
     helps = {**as_known(ADMIN), ("create", "user"): None}
     rows = [row for row in findings(ADMIN, helps) if row["command"] == "create user"]
     assert {row["installed"] for row in rows} == {"not said"}

@@ -162,7 +162,7 @@ def test_users_are_read_only_where_they_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"status": "ACTIVE"}, ""),
         (
@@ -178,8 +178,8 @@ def test_users_are_read_only_where_they_matter() -> None:
         ({"status": "PENDING"}, "partition train is still PENDING; run again later, or raise wait_timeout"),
     ],
 )
-def test_what_is_wrong_with_a_declared_partition_is_said_with_the_remedy(fields: dict[str, Any], said: str) -> None:
+def test_trouble_with_a_declared_partition_is_reported_with_the_remedy(fields: dict[str, Any], message: str) -> None:
     actual = held()
     actual["partition"]["train"].update(fields)
     actual["partition"]["p4711"] = partition(status="ERROR")
-    assert trouble(declared(), actual) == said
+    assert trouble(declared(), actual) == message

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What V-IPU would refuse is refused before anything is sent: every rule with its message."""
+"""Refusals of V-IPU come before anything is sent: every rule with its message."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"agent": [{"name": "a 3", "host": "10.2.1.3", "port": 8080}]},
@@ -206,8 +206,8 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
         ({"partition": of_alice(1) * 2}, "partitions: 'p' is declared twice; keep one"),
     ],
 )
-def test_one_sentence_for_what_cannot_be(changes: dict[str, Any], said: str) -> None:
-    assert refusal(held(), KEYS, **changes).startswith(said)
+def test_one_sentence_for_what_cannot_be(changes: dict[str, Any], message: str) -> None:
+    assert refusal(held(), KEYS, **changes).startswith(message)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16, 32, 64])
@@ -216,16 +216,16 @@ def test_sizes_that_exist(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("partition", "said"),
+    ("partition", "message"),
     [
         (of_all(32), "partition p: size: 32 is not in the guide's list (1, 2, 4, 8, 16, 64 and multiples of 64); "),
         (of_all(64, gcds=2), "partition p: gcds: GCDs of 32 IPUs are not in the guide's list; "),
     ],
 )
-def test_strict_sizes_leave_out_what_the_guide_leaves_out(partition: list[dict[str, Any]], said: str) -> None:
+def test_strict_sizes_leave_out_what_the_guide_leaves_out(partition: list[dict[str, Any]], message: str) -> None:
     changes = {**rack(16), "partition": partition}
     assert plan(declared(**changes), held())
-    assert refusal(held(), STRICT, **changes).startswith(said + "unset strict_sizes to use ")
+    assert refusal(held(), STRICT, **changes).startswith(message + "unset strict_sizes to use ")
 
 
 def test_the_replica_rule_can_be_overridden_and_is_for_an_explicit_number_only() -> None:
@@ -234,10 +234,10 @@ def test_the_replica_rule_can_be_overridden_and_is_for_an_explicit_number_only()
     assert plan(declared(**rack(2), partition=of_all(8)), held())
 
 
-def test_everything_wrong_is_said_at_once() -> None:
-    said = refusal(held(), KEYS, partition=of_alice(3), allocation=[{"name": "bob", "cluster": "c", "size": 5}])
-    assert "allocation bob: size" in said
-    assert "partition p: size" in said
+def test_all_errors_are_reported_at_once() -> None:
+    message = refusal(held(), KEYS, partition=of_alice(3), allocation=[{"name": "bob", "cluster": "c", "size": 5}])
+    assert "allocation bob: size" in message
+    assert "partition p: size" in message
 
 
 def test_what_is_there_and_not_ours_is_not_judged() -> None:

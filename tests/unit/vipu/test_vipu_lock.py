@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two runs at once: the second one stops with a message that names the first, or waits for it."""
+"""Two runs at once: the second one stops with a text that names the first, or waits for it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_file, only_writer
 
 
-def test_the_second_run_is_told_who_the_first_one_is(tmp_path: Path) -> None:
+def test_the_refusal_of_a_second_run_names_the_first(tmp_path: Path) -> None:
     path = lock_file(8091, str(tmp_path))
     with only_writer(path, "vipu_state"), pytest.raises(Refused) as caught, only_writer(path, "vipu_action"):
         pass
-    said = str(caught.value)
-    assert said.startswith(f"{path}: process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}, since 2")
-    assert said.endswith(
+    text = str(caught.value)
+    assert text.startswith(f"{path}: process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}, since 2")
+    assert text.endswith(
         "for vipu_state, is changing this V-IPU controller; run again when it is done, or raise lock_timeout"
     )
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of a vPOD, which devices that is about, and in what state they are between down and up."""
+"""The fate of a vPOD, the devices concerned, and their state between teardown and bring-up."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_users_of_a_dedicated_controller_get_other_keys_when_it_is_made_again() 
     assert "that would end what runs there: the access key of user alice;" in sentence
 
 
-def test_another_vlan_is_felt_by_what_runs_on_the_servers() -> None:
+def test_another_vlan_interrupts_what_runs_on_the_servers() -> None:
     plan = planned({"alice": {**ALICE, "vlan": 111}}, held(alice=machines(1, 4)), seen(_9=(101, "vpod-alice")))
     assert refused(plan) == []
     (sentence,) = refused(plan, {"p-poplar1": ["Slurm job 7 of ann"]})
@@ -110,7 +110,7 @@ def test_ports_of_a_vpod_that_was_only_deleted_from_pods_yml_are_not_taken_from_
     assert "which pods.yml no longer has (declare vpods.alice with state: absent to remove it)" in sentence
 
 
-def test_a_user_whose_key_changes_is_felt_by_every_vpod_of_theirs() -> None:
+def test_a_user_whose_key_changes_interrupts_every_vpod_of_theirs() -> None:
     both = {"alice": {**ALICE, "users": ["ann"]}, "bob": {**BOB, "users": ["ann"]}}
     plan = planned(both, held(users={"ann": ["alice"]}, alice=machines(1, 4)))
     (sentence,) = refused(plan)
@@ -118,7 +118,7 @@ def test_a_user_whose_key_changes_is_felt_by_every_vpod_of_theirs() -> None:
     assert refused(plan, allowed=["alice"]) == []
 
 
-def test_a_partition_that_is_declared_otherwise_is_made_again_when_told_so() -> None:
+def test_a_partition_that_is_declared_otherwise_is_made_again_when_allowed() -> None:
     there = held({"train": "alice"}, alice=machines(1, 4))
     there["v"]["partitions"]["train"].update(size=8, gcds=1, reconfigurable=False)
     same = {"partitions": {"train": {"ipus": 8}}}
@@ -133,7 +133,7 @@ def test_a_partition_that_is_declared_otherwise_is_made_again_when_told_so() -> 
     assert refused(plan, allowed=["alice"]) == []
 
 
-def test_a_partition_on_a_dedicated_controller_is_made_again_when_told_so_and_nothing_else_there() -> None:
+def test_a_partition_on_a_dedicated_controller_is_made_again_when_allowed_and_nothing_else_there() -> None:
     there = held(alice=machines(1, 4))
     train = {"allocation": "alice", "status": "ACTIVE", "size": 8, "gcds": 1, "reconfigurable": False}
     there["v"]["dedicated"] = {

@@ -119,7 +119,7 @@ def test_a_job_that_has_what_it_leaves_ends_first_whatever_may_be_interrupted(
     assert not going or going["allocations"] == going["partitions"] == []
 
 
-def test_another_vlan_may_be_told_although_jobs_run() -> None:
+def test_another_vlan_may_be_allowed_although_jobs_run() -> None:
     plan = planned({"jobs": {**JOBS, "vlan": 111}}, held(users=OPS, c7=machines(15, 16)), seen(**UP))
     busy = {"p-poplar3": ["Slurm job 7 of ann"]}
     assert len(refused(plan, busy)) == 1
@@ -192,7 +192,7 @@ def test_it_gets_an_allocation_of_its_own_when_no_job_is_left() -> None:
         planned({"jobs": OWN}, held(users=OPS, c7=machines(13, 13)), seen(**UP))
 
 
-def test_who_has_the_allocation_is_said_where_the_vpods_stand() -> None:
+def test_the_view_of_vpods_shows_allocations_made_for_jobs() -> None:
     (_, row) = vpods_view({"steps": []}, parse_declaration(document({"jobs": JOBS})), None).lines
     assert [cell.strip() for cell in row.split("  ") if cell] == [
         "jobs",

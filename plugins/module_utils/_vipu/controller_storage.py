@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Iterator, Mapping
 
 PARTITIONS = "partitions"
 

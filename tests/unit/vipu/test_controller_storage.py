@@ -1,12 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the restore of a controller's storage would mean: against the storage as it is, and against the agents."""
+"""The effect of restoring a controller's storage: compared with the storage as it is, and with the agents."""
 
 from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._controller_storage import (
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.controller_storage import (
     NotStorage,
     differences,
     partitions_held,
