@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.addresses import Claim
-from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.check import (
+from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.every_cable import (
     SERVERS,
     SWITCHES,
     declared_mismatches,
