@@ -12,8 +12,8 @@ from .._desired.degraded import undamaged, unmade_clusters
 from .._desired.desired import desired
 from .._inventory.hosts import host_variables
 from .._link_checks.addresses import Claim
-from .._link_checks.every_cable import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
 from .._link_checks.devices import SeenServer, Server, Switch
+from .._link_checks.every_cable import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
 from .._placement.placement import place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
 from .._pod.kinds import DeclarationError, Problem

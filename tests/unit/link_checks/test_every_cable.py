@@ -12,13 +12,13 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.addresses import Claim
+from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.devices import SeenServer, Server, Switch
 from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.every_cable import (
     SERVERS,
     SWITCHES,
     declared_mismatches,
     seen_mismatches,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._link_checks.devices import SeenServer, Server, Switch
 
 BOTH = (SERVERS, SWITCHES)
 PORTS = {1: "Ethernet25/1", 2: "Ethernet27/1"}
