@@ -196,7 +196,7 @@ class _ManagementSwitch:
                 self._say(f"VLAN {vlan_id} stays as it is, because pods.yml cannot call it {name!r}")
 
     def take_ports(self) -> None:
-        """Declare what differs on each port; on members first, since the settings of their channels follow from them."""
+        """Declare what differs on each port; on members first, since their channels follow from them."""
         channels = [name for name in self._ports if name.startswith(CHANNEL)]
         self._take_some_ports([name for name in self._ports if name not in channels])
         self._take_some_ports(channels)
