@@ -48,7 +48,7 @@ class CallbackModule(CallbackBase):
             self._has_lock = result.task.args.get("state") != "free"
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """Say where to look after a failure in the middle, and end with the code that the playbook asked for."""
+        """Show how to go on after a failure half-way, and end with the code that the playbook has set."""
         if self._has_lock and any((*stats.failures.values(), *stats.dark.values())):
             self._display.display(HALF_WAY, stderr=True)
         code = stats.custom.get("_run", {}).get("exit_code")

@@ -105,7 +105,7 @@ class CallbackModule(Default):
             super().v2_runner_on_skipped(result)
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
-        """Tell what a playbook shows."""
+        """Show the message of a task whose purpose is to show one."""
         if self._is_usual:
             super().v2_runner_item_on_ok(result)
         elif result.task.action in SHOWN:
@@ -117,21 +117,21 @@ class CallbackModule(Default):
             super().v2_runner_item_on_skipped(result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """Tell what went wrong, and where; what is ignored the decision tells."""
+        """Show the failure and its host; the decision reports ignored ones."""
         if self._is_usual:
             super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
         elif not ignore_errors:
             self._show_failure(result)
 
     def v2_runner_item_on_failed(self, result: Any) -> None:
-        """Tell what went wrong, and where."""
+        """Show the failure and its host."""
         if self._is_usual:
             super().v2_runner_item_on_failed(result)
         elif not result.task.ignore_errors:
             self._show_failure(result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
-        """Tell who does not answer, unless the decision does."""
+        """Show the host that does not answer, unless the decision reports it."""
         if self._is_usual:
             super().v2_runner_on_unreachable(result)
         elif not result.task.ignore_unreachable:

@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def _predict(module: AnsibleModule, store: Store, run: Run) -> None:
-    """Say who is at work. Who may only read may not see it, which is no reason to end."""
+    """Warn of other holders. A user who may only read may not see them, which is no reason to fail."""
     found: dict[str, Lock | None] = {}
     for pod in module.params["pods"]:
         try:

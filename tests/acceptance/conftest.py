@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two Poplar servers with kernels of their own on the simulated ToR switch, and what one sees from outside of them.
 
-The modules of this folder are one story on one bed, told in the order of their names. Everything that they check is
+The modules of this folder are one story on one bed, in the order of their names. Everything that they check is
 looked at with the servers' own tools, on the wire, or from another machine; nothing of the collection is imported.
 """
 
@@ -125,7 +125,7 @@ class Bed:
         subprocess.run(end, check=True)
 
     def reset(self, server: str) -> None:
-        """Press the reset button: no process is told, nothing that is not on the disk is kept."""
+        """Press the reset button: no process is notified, nothing that is not on the disk is kept."""
         self.console(server, "system_reset")
 
     @staticmethod

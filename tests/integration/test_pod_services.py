@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A management server for IPU-Machines that nobody has given an address: DHCP, time and syslog, told in order."""
+"""A management server for IPU-Machines that nobody has given an address: DHCP, time and syslog, in order."""
 
 from __future__ import annotations
 

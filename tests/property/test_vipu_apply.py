@@ -36,7 +36,7 @@ def site_that_holds(declared: Declared) -> InProcess:
 
 
 def check_predicted(predicted: State, real: State) -> None:
-    """Check mode told every field but those that only the controller can tell."""
+    """Check mode predicts every field but those that only the controller can choose."""
     assert {kind: predicted[kind].keys() for kind in real} == {kind: real[kind].keys() for kind in real}
     for kind, entities in real.items():
         for name, fields in entities.items():

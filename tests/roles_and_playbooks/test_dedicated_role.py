@@ -126,7 +126,7 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
 
 
 def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
-    """A run that does what a dry run has said."""
+    """A run that does what a dry run has predicted."""
     predicted, made = run(True), run(False)
     for each in (predicted, made):
         assert each.messages == ""

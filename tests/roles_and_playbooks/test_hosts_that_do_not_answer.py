@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A look at hosts that SSH does not reach: what is said is what ssh says."""
+"""A look at hosts that SSH does not reach: the message is that of ssh."""
 
 from __future__ import annotations
 

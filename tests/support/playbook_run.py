@@ -129,13 +129,13 @@ class PlaybookRun:
 
 
 def did_what_was_predicted(check: PlaybookRun, run: PlaybookRun) -> None:
-    """Fail the test unless a run has changed what check mode has said, and nothing else."""
+    """Fail the test unless a run has changed what check mode has predicted, and nothing else."""
     assert run.done - check.predicted == set()
     assert {name for _, name in check.predicted - run.done if name.rpartition("/")[0] not in SECRET} == set()
 
 
 def read_run(name: str, done: subprocess.CompletedProcess[str]) -> PlaybookRun:
-    """Read the run of a playbook that was told to print JSON."""
+    """Read the run of a playbook that printed JSON."""
     return playbook_run(name, done.returncode, done.stdout, done.stderr)
 
 
@@ -148,7 +148,7 @@ def playbook_run(name: str, code: int, output: str, errors: str) -> PlaybookRun:
 
 
 def _changed_by(result: dict[str, Any], task: str) -> list[str]:
-    """The names in the plan of one of our modules; of others what they were told to change."""
+    """The names in the plan of one of our modules; of others what they were asked to change."""
     if "censored" in result:
         return []
     if "plan" in result:

@@ -55,7 +55,7 @@ def rack(pods: int = 1) -> dict[str, Any]:
 
 
 def step(number: int, device: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
-    """A step of a plan document that changes one field, unless told otherwise."""
+    """A step of a plan document that changes one field, unless ``fields`` say otherwise."""
     return {
         "number": number,
         "device": device,

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running a host's own programs, with errors that say which program said what."""
+"""Running a host's own programs, with errors that name the program and quote its message."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Hooks:
         return DONE
 
     def _say_why(self, job: Job, why: str) -> None:
-        """Tell why the job does not start, once for each reason, and its owner too: on the job, or right away."""
+        """Log why the job does not start, once for each reason, and notify its owner: on the job, or right away."""
         if job.note.get(WAITS) == " ".join(why.split()):
             return
         self.log(f"job {job.id} does not start: {why}")

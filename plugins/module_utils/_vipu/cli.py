@@ -27,7 +27,7 @@ ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
 
 
 class NotDone(DeviceError):
-    """A controller did not do what it was asked; ``answer`` is what it said, alone."""
+    """A controller did not do what it was asked; ``answer`` is its message alone."""
 
     def __init__(self, message: str, answer: str) -> None:
         super().__init__(message)

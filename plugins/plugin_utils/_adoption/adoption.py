@@ -34,7 +34,7 @@ class Adoption:
     elsewhere: Vlans = field(default_factory=Vlans)
 
     def take(self, path: Path, words: Mapping[str, Any]) -> bool:
-        """Say this under a key path, unless pods.yml would be refused."""
+        """Declare this under a key path, and return whether pods.yml takes it; if not, it stays as it was."""
         document = with_words(self.document, path, words)
         if refusal(document) or Vlans.of(document).clash_with(self.elsewhere):
             return False

@@ -24,7 +24,7 @@ Seen = dict[str, dict[str, str]]
 
 
 def take_cabling(result: Adoption, host: str, pod: str, there: Mapping[str, Any]) -> None:
-    """Say the order of the IPU-Machines that most of them stand in, and the ports of those that do not.
+    """Declare the order in which most of the IPU-Machines stand, and the ports of the others.
 
     Of a ToR that was gathered without ``neighbours`` nothing is known of its cables.
     """

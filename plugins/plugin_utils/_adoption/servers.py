@@ -181,7 +181,7 @@ def _label(server: Device, main: Mapping[str, Any] | None) -> str:
 
 
 def _take_mtus(adoption: Adoption, pod: str, mtus: Mapping[str, int | None]) -> list[str]:
-    """Say the MTU that most servers have, and the others'; the servers for which that cannot be."""
+    """Declare the MTU of most servers, and the others'; return the servers for which pods.yml cannot have it."""
     if not mtus:
         return []
     common = Counter(mtus.values()).most_common(1)[0][0]

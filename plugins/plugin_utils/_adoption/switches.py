@@ -184,7 +184,7 @@ class _ManagementSwitch:
         self._vlans: Path = (*self._home, "vlans")
 
     def take_vlans(self, taken: Collection[int] = ()) -> None:
-        """Say the VLANs that belong to no tenant."""
+        """Declare the VLANs that belong to no tenant."""
         for vlan in self._there["vlans"]:
             vlan_id, name = vlan["vlan_id"], vlan["name"]
             if vlan_id == DEFAULT_VLAN or vlan_id in taken:
@@ -196,7 +196,7 @@ class _ManagementSwitch:
                 self._say(f"VLAN {vlan_id} stays as it is, because pods.yml cannot call it {name!r}")
 
     def take_ports(self) -> None:
-        """Say what is to be said of each port; of members first, for from them follows what their channels are."""
+        """Declare what differs on each port; on members first, since their channels follow from them."""
         channels = [name for name in self._ports if name.startswith(CHANNEL)]
         self._take_some_ports([name for name in self._ports if name not in channels])
         self._take_some_ports(channels)
@@ -228,7 +228,7 @@ class _ManagementSwitch:
         return words_for(there, derived, self._names)
 
     def _to_be_declared(self, names: Iterable[str]) -> list[str]:
-        """Those that are to be said even where nothing is derived."""
+        """The ports that are declared even where nothing is derived."""
         return [name for name in names if self._ports[name].get("owner") != EXTERNAL and is_in_use(self._ports[name])]
 
     def _derived(self, document: Document) -> dict[str, Fields]:
@@ -243,7 +243,7 @@ class _ManagementSwitch:
 
 
 class _Tor(_ManagementSwitch):
-    """Takes what a ToR is into the result; what follows from the port map is not said."""
+    """Takes the settings of a ToR into the result; what follows from the port map is not declared."""
 
     def __init__(self, result: Adoption, host: str, pod: str, there: Mapping[str, Any]) -> None:
         super().__init__(result, host, pod, there)
@@ -251,7 +251,7 @@ class _Tor(_ManagementSwitch):
         self._vlans = (*self._pod, "vlans")
 
     def take_vlans(self, taken: Collection[int] = ()) -> None:
-        """Say the VLANs: the RNICs' own one, those of nobody, and then what else the ports have in common."""
+        """Declare the VLANs: that of the RNICs, those of nobody; then the settings that the ports have in common."""
         vpods = parse_declaration(self._result.document).vpods.values()
         tenants = {vpod.vlan for vpod in vpods if vpod.vlan is not None}
         found = [_access_vlan(self._there, place.name) for place in self._machines()]
@@ -273,7 +273,7 @@ class _Tor(_ManagementSwitch):
         return places_of(parse_declaration(self._result.document).pods[self._pod[-1]])
 
     def _take_common(self, name: str, default: Any) -> None:
-        """Say once what most ports of IPU-Machines have, unless it is EOS's default."""
+        """Declare once the setting of most ports of IPU-Machines, unless it is EOS's default."""
         common = Counter(self._ports.get(place.name, {}).get(name) for place in self._machines()).most_common(1)[0][0]
         if common not in (None, default):
             self._result.take(self._home, {name: common})

@@ -263,7 +263,7 @@ def _is_there(service: Service, look: Look) -> bool:
 
 
 def _answers(controller: Mapping[str, Any]) -> bool:
-    """Whether a controller has said what it holds."""
+    """Whether a controller has answered with its contents."""
     return "allocations" in controller
 
 

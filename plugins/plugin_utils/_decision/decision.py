@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``decide(declaration, looks, request)``: the whole plan, from what is declared and what the devices have said. Pure.
+"""``decide(declaration, looks, request)``: the whole plan, from the declaration and the looks at the devices. Pure.
 
 Everything that can be known before anything is touched is known here: what every device should be, what contradicts
 what, where the vPODs lie, whose work would end, and the steps of every device, stage by stage. Plan, drift and check

@@ -189,7 +189,7 @@ def _place(here: str, pod: Pod, place: Place, declared: SwitchPort) -> Iterator[
 
 
 def _channels(path: str, places: Mapping[str, Place]) -> Iterator[Finding]:
-    """Members of one channel that do not end at one device, or of which different things are said."""
+    """Members of one channel that do not end at one device, or whose declarations differ."""
     first: dict[int, Place] = {}
     for place in places.values():
         group = place.declared.settings.get("channel_group") if place.declared else None

@@ -175,7 +175,7 @@ def _vlan_id(reference: Any, vlans: Mapping[str, Vlan]) -> int:
 
 
 def _move_to_channels(ports: dict[str, Options]) -> None:
-    """Give each port channel what its members would have had, under what is said of the channel itself."""
+    """Give each port channel the settings of its members; those declared for the channel itself take precedence."""
     for member in list(ports.values()):
         if not member.get("channel_group"):
             continue

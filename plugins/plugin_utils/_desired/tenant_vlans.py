@@ -38,7 +38,7 @@ def gone_vlans(near: Collection[Vpod], there: Collection[int]) -> list[Options]:
 
 
 def keep_apart(ports: Mapping[str, Options], places: Mapping[str, Place], near: Collection[Vpod]) -> None:
-    """Say of the servers' trunks which tenants' VLANs they must not carry, as they may from an earlier vPOD."""
+    """Set the tenants' VLANs that trunks of servers must not carry, as they may from an earlier vPOD."""
     vlans = {vpod.vlan for vpod in near if vpod.vlan is not None}
     of_servers = [name for name, place in places.items() if place.role == RNIC_OF_SERVER and name in ports]
     channels = [

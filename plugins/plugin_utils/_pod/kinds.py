@@ -47,7 +47,7 @@ class DeclarationError(Exception):
 
 @dataclass
 class Problems:
-    """Collects what is wrong, so that all of it is said at once."""
+    """Collects the problems, so that all of them are reported at once."""
 
     found: list[Problem] = field(default_factory=list)
 

@@ -17,7 +17,7 @@ HEXADECIMAL_DIGITS = 12
 
 
 def require_netaddr() -> None:
-    """Say in one sentence that it is missing, before anything needs it."""
+    """Refuse in one sentence if netaddr is missing, before anything needs it."""
     if netaddr is None:
         raise DeclarationError(
             ["the control node lacks the Python package netaddr; install it beside ansible-core: pip install netaddr"]

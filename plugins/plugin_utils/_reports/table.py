@@ -43,7 +43,7 @@ def _step(step: Step) -> list[str]:
     risk = "" if step["risk"] == "none" else f" [{step['risk']}]"
     affected = ", ".join(step["affected"]["vpods"])
     why = _short(step["reason"], REASON) + (f" (affects {affected})" if affected else "")
-    # What the reason has said needs no second time; a thing that is made has its fields in the saved plan.
+    # Fields that the reason names are not repeated; a thing that is made has its fields in the saved plan.
     unmentioned = [
         each for each in differences_of(step) if step["from"] is not None and each.field not in step["reason"]
     ]

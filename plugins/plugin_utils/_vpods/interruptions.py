@@ -139,7 +139,7 @@ def _partitions(declaration: Declaration, vpod: Vpod, held: Held) -> tuple[str, 
     """The partitions of a vPOD that may be in use, on the shared controller or on a dedicated one."""
     there = held.get(declaration.controller_of(vpod).host_name, {})
     shared, dedicated = there.get("partitions"), there.get("dedicated")
-    # What is said of a vPOD that is to go may leave out that it has one.
+    # The declaration of a vPOD that is to go may leave out that it has one.
     own = (dedicated or {}).get(vpod.name, None if dedicated is None and vpod.is_dedicated else {})
     if shared is None or own is None:
         return None

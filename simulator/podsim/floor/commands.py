@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the host's tools: each call either gives the output or a FloorError that quotes what the tool said."""
+"""Run the host's tools: each call either gives the output or a FloorError that quotes the tool's message."""
 
 from __future__ import annotations
 

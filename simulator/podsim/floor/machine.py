@@ -25,7 +25,7 @@ REQUESTED = ("-O", "42", "-O", "7")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the machine until it is told to stop; returns the exit code."""
+    """Run the machine until a signal ends it; returns the exit code."""
     parser = argparse.ArgumentParser(prog="podsim machine", description=__doc__.splitlines()[0])
     parser.add_argument("name", help="the IPU-Machine's name, which is its agent's id")
     parser.add_argument("--agent", required=True, metavar="ADDRESS:PORT", help="where the V-IPU agent listens")

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell a person which step runs and how long it took; plain lines, the same with and without a terminal."""
+"""Show a person which step runs and how long it took; plain lines, the same with and without a terminal."""
 
 from __future__ import annotations
 

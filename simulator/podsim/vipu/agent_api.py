@@ -22,7 +22,7 @@ class Fleet(Protocol):
         """The facts of each agent's machine now (see machine.facts), by agent id; None where it does not answer."""
 
     def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
-        """Tells each agent which partitions it is part of now; one that does not answer is told again later."""
+        """Sends each agent the partitions that it is part of now; one that does not answer gets them later."""
 
 
 class RealFleet:

@@ -178,7 +178,7 @@ class Controller:
                 self._tell(state, {name: held for name, held in state.held().items() if held != known.get(name, [])})
 
     def _tell(self, state: State, held: Mapping[str, Sequence[str]]) -> None:
-        """Tells these agents, if they are up, which partitions they are part of."""
+        """Sends these agents, if they are up, the partitions that they are part of."""
         reachable = {state.agents[name]: partition_ids for name, partition_ids in held.items() if name in self._up}
         if reachable:
             self._fleet.hold(reachable)

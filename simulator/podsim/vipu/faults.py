@@ -32,14 +32,14 @@ class Faults:
         self._lock = threading.Lock()
 
     def on_call(self, method: str) -> None:
-        """Hangs, or raises Refused, as told."""
+        """Hangs, or raises Refused, as the file has it."""
         faults = self._current()
         time.sleep(faults.get("hang", {}).get(method, 0))
         if method in faults.get("refuse", {}):
             raise Refused("INTERNAL", faults["refuse"][method])
 
     def before_rename(self) -> None:
-        """Dies here, as a power failure would, when this is the write it was told of."""
+        """Dies here, as a power failure would, when this is the write that the file names."""
         faults = self._current()
         if "crash_on_write" in faults:
             faults["crash_on_write"] -= 1

@@ -60,7 +60,7 @@ class UserApi:
         )
 
     def version_service(self) -> Service:
-        """Tells the release to anybody."""
+        """The release, for anybody."""
         interface = messages.interface("VersionService")
         return Service(interface, {"GetVersion": lambda _request, _metadata: {"version": self._release}})
 

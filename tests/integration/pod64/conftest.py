@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One simulated POD64 for the modules of this folder: one story, told in the order of their names."""
+"""One simulated POD64 for the modules of this folder: one story, in the order of their names."""
 
 from __future__ import annotations
 

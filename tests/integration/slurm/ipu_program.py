@@ -61,7 +61,7 @@ def report() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Say it, and stay if told so."""
+    """Print the report, and stay if an option asks for it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     if "--stubborn" in sys.argv:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

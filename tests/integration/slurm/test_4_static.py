@@ -64,7 +64,7 @@ def test_a_job_may_have_several_and_gets_the_names_of_all(slurm: Slurm) -> None:
 
 @pytest.mark.usefixtures("at_rest")
 def test_a_partition_that_a_job_has_changed_is_made_as_declared_again(slurm: Slurm) -> None:
-    """As poprun does it that is told to; and a partition is reset for the next job."""
+    """As poprun does with its option for that; and a partition is reset for the next job."""
     job = slurm.batch(WAY.asks)
     slurm.wait_for("RUNNING", job)
     (name,) = {report["partition"] for report in slurm.reports(job)}

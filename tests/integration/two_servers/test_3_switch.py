@@ -27,7 +27,7 @@ def inventory(folder: Path, **words: Any) -> Path:
 
 
 def sessions() -> list[str]:
-    """The sessions that the ToR was told to confirm, in order."""
+    """The sessions that the ToR was asked to confirm, in order."""
     log = (STATE / "switches" / "pod001-tor" / "requests.log").read_text().splitlines()
     commands = [command for line in log for command in json.loads(line)["commands"]]
     return [

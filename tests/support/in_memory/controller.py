@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulated controller and its own `vipu-admin` in this process: no port, no file, and it dies when told to."""
+"""The simulated controller and its own `vipu-admin` in this process: no port, no file, and it dies on request."""
 
 from __future__ import annotations
 

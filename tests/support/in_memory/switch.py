@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulated switch in this process: no port, no clock of its own, and its line is cut when told to."""
+"""The simulated switch in this process: no port, no clock of its own, and its line is cut on request."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan as a document, whom it affects, what belongs to others, and what is told besides."""
+"""The plan as a document, whom it affects, what belongs to others, and its notes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Poplar server runs which GCD of a partition, and what Poplar there is told of it."""
+"""Which Poplar server runs which GCD of a partition, and the settings of Poplar there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def document(train: dict[str, Any], ipuof: str = "files", **words: Any) -> dict[
 
 
 def gcds_of_servers(train: dict[str, Any], ipuof: str = "files") -> list[list[int]]:
-    """The GCDs that the four servers are told of."""
+    """The GCDs in the settings of the four servers."""
     declaration = parse_declaration(document(train, ipuof))
     servers = desired(declaration, place(declaration, {}))["poplar_servers"]
     for name in SERVERS:

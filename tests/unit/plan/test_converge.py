@@ -28,7 +28,7 @@ WANTED: State = {"vlan": {"101": {"name": "alice"}, "102": {"name": "bob"}, "103
 
 
 class Device:
-    """Holds VLANs, and can be told to fail."""
+    """Holds VLANs, and can be made to fail."""
 
     def __init__(self, fails_at: str = "", deaf: bool = False, dies: bool = False) -> None:
         self.state: State = {"vlan": {}}

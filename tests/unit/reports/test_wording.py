@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of a plan: the summary counts rightly, and differences are told field by field."""
+"""The words of a plan: the summary counts rightly, and differences are shown field by field."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_a_wrong_mtu(backend: str) -> None:
 
 
 def test_a_device_that_the_kernel_cannot_make() -> None:
-    """networkd then has failed on the parent, and has to be told to try again."""
+    """networkd then has failed on the parent, and has to be asked to try again."""
     server = prepared("networkd")
     server.nics["rnic0"].addresses.remove("10.99.1.1/24")
     before = running(server), persistent(server)

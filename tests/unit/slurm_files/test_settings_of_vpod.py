@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From pods.yml and what the owner chose to what the hooks are told; and what does not go together."""
+"""From pods.yml and the owner's variables to the settings of the hooks; and contradictions."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_program_that_is_not_there() -> None:
 
 
 class Site:
-    """Scripts of the site; each writes its name and the job's number, and ends as it is told."""
+    """Scripts of the site; each writes its name and the job's number, and ends with a given code."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

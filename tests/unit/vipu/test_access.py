@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Access keys go where the owner said and nowhere else."""
+"""Access keys go to the declared place and nowhere else."""
 
 from __future__ import annotations
 
