@@ -14,6 +14,7 @@ from ansible.utils.vars import load_extra_vars
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import own_connection
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
@@ -70,14 +71,13 @@ class ActionModule(PodAction):
         groups = variables["group_names"]
         is_switch = "switches" in groups
         roles = SWITCH_ROLES if is_switch else HOST_ROLES
+        # Before anything that takes time: Ansible ends a connection that is idle for half a minute.
+        seen = _switch(self._connection.socket_path, variables) if is_switch else {}
         settings = settings_of(roles, self._loader, self._templar, variables)
         if "rnic_interfaces" in variables:
             settings["rnic_interfaces"] = plain(self._templar.template(variables["rnic_interfaces"]))
-        if is_switch and "ansible_network_os" not in variables:
-            message = "the inventory does not say how it is reached (ansible_network_os)"
-            return {"settings": settings, **_without(NOT_ASKED, message)}
         if is_switch:
-            return {"settings": settings, **_switch(self._connection.socket_path)}
+            return {"settings": settings, **seen}
         partitions = plain(variables.get("vipu_ipuof_partitions", []))
         dedicated = plain(variables.get("vipu_dedicated_vpods", []))
         arguments = asked_of_host(groups, settings, partitions, dedicated)
@@ -91,9 +91,12 @@ class ActionModule(PodAction):
 
 
 # A module would be a process of its own on the control node, which takes longer to start than the switch to answer.
-def _switch(socket_path: str | None) -> dict[str, Any]:
+def _switch(socket_path: str | None, variables: Mapping[str, Any]) -> dict[str, Any]:
+    if "ansible_network_os" not in variables:
+        return dict(_without(NOT_ASKED, "the inventory does not say how it is reached (ansible_network_os)"))
     try:
-        return {"parts": look_at_switch(socket_path)}
+        with own_connection(socket_path):
+            return {"parts": look_at_switch(socket_path)}
     except (Refused, DeviceError) as error:
         return dict(_without(_outcome(str(error)), str(error)))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import own_connection
 
 
 class ActionModule(PodAction):
@@ -16,4 +17,5 @@ class ActionModule(PodAction):
 
     def result(self, _options: dict[str, Any], _variables: dict[str, Any]) -> dict[str, Any]:
         """The look."""
-        return {"parts": look_at_switch(self._connection.socket_path)}
+        with own_connection(self._connection.socket_path):
+            return {"parts": look_at_switch(self._connection.socket_path)}

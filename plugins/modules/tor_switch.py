@@ -167,9 +167,6 @@ EXAMPLES = r"""
     confirm: false
   register: change
 
-- name: End the connection, so that the next task logs in anew
-  ipu.pod.tor_reset_connection:
-
 - name: Confirm the change
   ipu.pod.tor_switch:
     state: confirmed

@@ -97,3 +97,33 @@ def test_a_switch_that_is_not_there_is_an_error_and_not_an_empty_look(tmp_path: 
     assert look["failed"]
     assert look["msg"].startswith("the switch could not be asked: ")
     assert "\n" not in look["msg"]
+
+
+@pytest.mark.parametrize("connection", ["httpapi", "network_cli"])
+def test_a_connection_to_a_switch_ends_with_its_task(connection: str, tmp_path: Path) -> None:
+    ssh_port = free_port()
+    variables: dict[str, Any] = {"ansible_connection": f"ansible.netcommon.{connection}"}
+    if connection == "network_cli":
+        variables |= {
+            "ansible_port": str(ssh_port),
+            "ansible_network_cli_ssh_type": "libssh",
+            "ansible_host_key_checking": False,
+        }
+    left = {
+        "ansible.builtin.find": {"paths": [str(tmp_path / "connections")], "file_type": "any"},
+        "delegate_to": "localhost",
+        "vars": {"ansible_connection": "local"},
+    }
+    asked = [{f"ipu.pod.{module}": {}} for module in ("look", "tor_look", "tor_info", "tor_switch")]
+    with running_tor(tmp_path, "--ssh", f"127.0.0.1:{ssh_port}") as tor:
+        declare(tor, **variables)
+        play = {
+            "hosts": "tor_switches",
+            "gather_facts": False,
+            "tasks": [task for each in asked for task in (each, left)],
+        }
+        ran = tor.tasks([play], ANSIBLE_PERSISTENT_CONTROL_PATH_DIR=str(tmp_path / "connections"))
+    results = [hosts["p-tor"] for hosts in ran]
+    assert not [result["msg"] for result in results if result.get("failed")]
+    assert results[0]["outcome"] == "answered"
+    assert [result["files"] for result in results[1::2]] == [[]] * len(asked)

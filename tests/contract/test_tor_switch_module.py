@@ -45,7 +45,7 @@ def test_a_change_from_beginning_to_end(connection: str, tmp_path: Path) -> None
     with running_tor(tmp_path, "--ssh", f"127.0.0.1:{ssh_port}") as tor:
         tor.declare({"plugin": "ipu.pod.pods", "schema": 1, "pods": {"p": pod}}, **variables)
         tor.observe(macs=[MAC])
-        predicted, real, again, _gathered, replayed, waits, *_reset, confirmed, nothing, refused = run(tor)
+        predicted, real, again, _gathered, replayed, waits, confirmed, nothing, refused = run(tor)
         assert predicted["changed"]
         assert predicted["after"] == real["after"]
         assert real["session"].startswith("ipu-pod_")
@@ -68,7 +68,6 @@ def run(tor: Tor) -> list[dict[str, Any]]:
         {"ipu.pod.tor_switch": {"state": "gathered"}, "register": "tor"},
         task(vlans="{{ tor.gathered.vlans }}", ports="{{ tor.gathered.ports }}", qos="{{ tor.gathered.qos }}"),
         task(vlans=[{"vlan_id": 102}], confirm=False),
-        {"ipu.pod.tor_reset_connection": {}},
         task(state="confirmed", pending="{{ done.pending }}"),
         task(state="confirmed", pending={}),
         {**task(vlans=[{"vlan_id": 5000}]), "ignore_errors": True},

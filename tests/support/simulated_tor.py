@@ -81,11 +81,13 @@ class Tor:
         """Run a playbook; whether it succeeds is the caller's to see."""
         return run_playbook(path, *options, inventory=self.inventory, directory=self.directory, **environment)
 
-    def tasks(self, content: list[dict[str, Any]], *options: str) -> list[dict[str, dict[str, Any]]]:
+    def tasks(
+        self, content: list[dict[str, Any]], *options: str, **environment: str
+    ) -> list[dict[str, dict[str, Any]]]:
         """Run plays and return, task by task, host to result."""
         path = self.directory / "play.yml"
         path.write_text(yaml.safe_dump(content, sort_keys=False))
-        done = self.playbook(path, *options, **JSON_OUTPUT)
+        done = self.playbook(path, *options, **JSON_OUTPUT, **environment)
         assert done.stdout.startswith("{"), done.stdout + done.stderr
         return [task["hosts"] for play in json.loads(done.stdout)["plays"] for task in play["tasks"]]
 
