@@ -28,6 +28,8 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
+from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import with_remedy
+
 REPORT = "ipu.pod.report"
 # As playbooks/phases/stages.yml calls its plays.
 STAGE = re.compile(r"\d+/\d+ ")
@@ -147,6 +149,9 @@ class CallbackModule(Default):
     def _show_failure(self, result: Any) -> None:
         output = result.result
         message = output.get("msg") or output.get("stderr") or output.get("censored") or "failed without a word"
+        # Of a task with a loop, its items have said what happened.
+        if output.get("unreachable") and "results" not in output:
+            message = with_remedy(str(message))
         place = f"{result.host.get_name()}: {result.task.get_name()}"
         self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
         for line in str(message).splitlines():

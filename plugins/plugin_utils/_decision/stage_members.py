@@ -110,9 +110,9 @@ def changing(found: Sequence[Member]) -> list[str]:
     return [each["host"] for each in found if set(each["options"]) - {VERIFICATION}]
 
 
-def verifying(found: Sequence[Member]) -> bool:
-    """Whether a run shows in the end that what it has changed works."""
-    return any(VERIFICATION in each["options"] for each in found)
+def verifying(found: Sequence[Member]) -> list[str]:
+    """The devices that show in the end whether what a run has changed works."""
+    return [each["host"] for each in found if VERIFICATION in each["options"]]
 
 
 def by_stage(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Mapping[str, Any]]]]:
