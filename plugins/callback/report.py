@@ -84,6 +84,11 @@ class CallbackModule(Default):
         if self._is_usual:
             super().v2_playbook_on_no_hosts_matched()
 
+    def v2_playbook_on_no_hosts_remaining(self) -> None:
+        """The failure has been told."""
+        if self._is_usual:
+            super().v2_playbook_on_no_hosts_remaining()
+
     def v2_runner_on_ok(self, result: Any) -> None:
         """Show the lines of a report, debug messages, and changes that no report has."""
         if self._is_usual:

@@ -246,7 +246,7 @@ def test_files_are_put_in_place_and_locked_by_one_file_each() -> None:
 
 @pytest.mark.parametrize("path", PLAYBOOKS, ids=name)
 def test_a_play_that_errors_stop_stops_the_run_for_a_lost_host_too(path: Path) -> None:
-    """Ansible counts a host that is lost twice where any_errors_fatal is set, and goes on; it counts failed ones once."""
+    """With any_errors_fatal Ansible counts a host that is lost twice, and goes on."""
     stopping = [play for play in load(path) if "any_errors_fatal" in play or "max_fail_percentage" in play]
     assert all((play.get("any_errors_fatal"), play.get("max_fail_percentage")) == (True, 0) for play in stopping)
 

@@ -12,11 +12,13 @@ BECOME_ROOT = "correct how the inventory says to become root (ansible_become and
 HOST_KEY = (
     "if it was installed again, replace its key in known_hosts; if it was not, find out who answers at its address"
 )
-# Words of those who are there and turn somebody away.
-_TURNED_AWAY = (
+SEE_WHY = "log in to it with ssh to see why, and put that right"
+_REMEDIES = (
     (("host key verification failed", "host identification has changed"), HOST_KEY),
     (("sudo", "su password", "become password"), BECOME_ROOT),
     (("permission denied", "authentication", "unauthorized", "invalid/incorrect password"), LOG_IN),
+    # All that Ansible says where ssh ends before it has taken what is sent to the host.
+    (("can be reached over ssh.",), SEE_WHY),
 )
 # What ssh says at length before it says which host's key has changed.
 _BANNER = re.compile(r"@{9,}.*?(?=host key for )", re.IGNORECASE)
@@ -24,7 +26,7 @@ _BANNER = re.compile(r"@{9,}.*?(?=host key for )", re.IGNORECASE)
 
 def turned_away(said: str) -> bool:
     """Whether somebody is there and refuses."""
-    return _remedy(said) != ANSWER
+    return _remedy(said) in (HOST_KEY, BECOME_ROOT, LOG_IN)
 
 
 def with_remedy(said: str) -> str:
@@ -36,4 +38,4 @@ def with_remedy(said: str) -> str:
 
 def _remedy(said: str) -> str:
     words = said.lower()
-    return next((remedy for signs, remedy in _TURNED_AWAY if any(sign in words for sign in signs)), ANSWER)
+    return next((remedy for signs, remedy in _REMEDIES if any(sign in words for sign in signs)), ANSWER)

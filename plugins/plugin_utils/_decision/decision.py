@@ -37,7 +37,7 @@ LAYERS = {
 
 LOOKED_AT = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER)
 # Ansible has failed before the look could begin, and has said why.
-NOT_LOOKED_AT = "Ansible could not begin to look at it; run with -v to see why, and correct how the inventory reaches it"
+NOT_LOOKED_AT = "Ansible could not begin to look at it; see why with -v, and correct how the inventory reaches it"
 
 
 @dataclass(frozen=True)

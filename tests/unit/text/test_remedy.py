@@ -22,17 +22,24 @@ Host key verification failed."""
 @pytest.mark.parametrize(
     ("said", "remedy"),
     [
-        ("ssh: connect to host 10.3.1.102 port 22: Connection timed out", "start it, or correct its address in pods.yml"),
+        (
+            "ssh: connect to host 10.3.1.102 port 22: Connection timed out",
+            "start it, or correct its address in pods.yml",
+        ),
         ("root@10.3.1.101: Permission denied (publickey)", "correct how the inventory says to log in"),
         ("HTTP Error 401: Unauthorized", "correct how the inventory says to log in"),
         ("No ED25519 host key is known. Host key verification failed", "if it was installed again, replace its key in"),
         ("Incorrect sudo password", "correct how the inventory says to become root (ansible_become and its password)"),
         ("Incorrect su password", "correct how the inventory says to become root (ansible_become and its password)"),
+        (
+            "Data could not be sent to remote host 'p'. Make sure this host can be reached over SSH.",
+            "log in to it with ssh to see why, and put that right",
+        ),
     ],
 )
 def test_the_remedy_is_that_of_what_was_said(said: str, remedy: str) -> None:
     assert with_remedy(said).startswith(f"{said}; {remedy}")
-    assert turned_away(said) == ("start it" not in remedy)
+    assert turned_away(said) == (not remedy.startswith(("start it", "log in to it")))
 
 
 def test_a_remedy_is_given_once() -> None:
