@@ -60,10 +60,11 @@ class Site:
             here = dict.fromkeys(("ansible_port", "ansible_httpapi_port"), tor.port)
             (host_vars / f"{name}-tor.yml").write_text(yaml.safe_dump({"ansible_host": "127.0.0.1", **here}))
 
-    def log_in(self, pod: str, password: str) -> None:
-        """Say how the switch of a pod is logged in to."""
-        path = self.switches["blue"].inventory / "host_vars" / f"{pod}-tor.yml"
-        path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "ansible_password": password}))
+    def log_in(self, host: str, password: str) -> None:
+        """Say how a switch is logged in to."""
+        path = self.switches["blue"].inventory / "host_vars" / f"{host}.yml"
+        words = yaml.safe_load(path.read_text()) if path.exists() else {"ansible_port": 1}
+        path.write_text(yaml.safe_dump({**words, "ansible_password": password}))
 
     def run(self, *options: str, name: str = "tor_switches", **environment: str) -> subprocess.CompletedProcess[str]:
         return self.switches["blue"].playbook(
@@ -136,11 +137,14 @@ def test_a_failing_switch_stops_the_run_before_the_next_is_touched(site: Site) -
 REFUSED = "the switch could not be asked: HTTP Error 401: Unauthorized; correct how the inventory says to log in"
 
 
-def test_a_switch_that_refuses_the_login_stops_the_run_before_anything_is_touched(site: Site) -> None:
-    site.log_in("green", "another")
+@pytest.mark.parametrize("switch", ["green-tor", "green-mgmt"])
+def test_a_switch_that_refuses_the_login_stops_the_run_before_anything_is_touched(site: Site, switch: str) -> None:
+    site.declare(document(management_switch={"address": "127.0.0.1", "vlans": {"bmc": 10}}))
+    site.log_in(switch, "another")
     done = site.run()
     assert done.returncode == 2
-    assert f"green-tor: {REFUSED}\n  Nothing has been touched." in done.stdout
+    assert f"{switch}: {REFUSED}" in done.stdout
+    assert "Nothing has been touched." in done.stdout
     assert not site.configured("blue")
     assert not site.configured("green")
     assert not (site.directory / "state").exists()
@@ -149,7 +153,7 @@ def test_a_switch_that_refuses_the_login_stops_the_run_before_anything_is_touche
 def test_a_switch_that_refuses_the_login_in_the_middle_stops_the_run_there(site: Site) -> None:
     password = site.directory / "password"
     password.write_text(PASSWORD)
-    site.log_in("green", f"{{{{ lookup('ansible.builtin.file', '{password}') }}}}")
+    site.log_in("green-tor", f"{{{{ lookup('ansible.builtin.file', '{password}') }}}}")
     with ThreadPoolExecutor() as pool:
         run = pool.submit(site.run)
         wait_until(lambda: site.configured("blue") or run.done())

@@ -63,7 +63,7 @@ class Faults:
         return f"podman exec podsim-{host} sh -c 'echo root:another | chpasswd'"
 
     def dead_link(self, host: str) -> str:
-        return f"podman exec podsim-{host} ip link set eth0 down"
+        return f"ip -n podsim-{host} link set eth0 down"
 
     def undo(self) -> None:
         for path, text in self._kept.items():
@@ -75,7 +75,8 @@ class Faults:
 @pytest.fixture(scope="module")
 def faults(pod: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
     for host in MACHINES:
-        pod.inside(host, "useradd --create-home operator")
+        # A password that nobody has: an account that is locked may not log in by its key either.
+        pod.inside(host, "useradd --create-home --password '*' operator")
     made = Faults(pod, tmp_path_factory.mktemp("keys"))
     made.undo()
     yield made
@@ -109,9 +110,10 @@ def at_login(folder: Path, number: int, fault: str) -> dict[str, str]:
     return {"ansible_ssh_executable": str(ssh)}
 
 
-def results(pod: Any) -> list[str]:
-    """How the runs have ended that the pod's record has."""
-    return [run["result"] for run in pod.module("ctrl001", "pod_runs")["runs"]]
+def result(pod: Any) -> str:
+    """How the latest run has ended, by the pod's record, once nobody holds the lock that a failed one leaves."""
+    pod.inside("ctrl001", "rm -f /var/lib/ipu-pod/pod001.lock")
+    return str(pod.module("ctrl001", "pod_runs", keep=1)["runs"][-1]["result"])
 
 
 @pytest.mark.parametrize("playbook", ["site", "verify"])
@@ -130,12 +132,14 @@ def test_at_the_look_each_is_named_with_a_remedy_and_nothing_is_touched(
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     assert run.code != 0
     said = run.messages.removeprefix("localhost: ").splitlines()
-    assert {line.partition(":")[0]: line.partition("; ")[2][: len(HOST_KEY)] for line in said[:-1]} == {
+    for host, remedy in {
         "ctrl001": BECOME_ROOT,
         "pod001-poplar1": LOG_IN,
         "pod001-poplar2": HOST_KEY,
         "pod001-tor": LOG_IN,
-    }
+    }.items():
+        (sentence,) = [line for line in said if line.startswith(f"{host}: ")]
+        assert f"; {remedy}" in sentence
     assert said[-1] == "Nothing has been touched."
     assert run.told == []
 
@@ -153,9 +157,9 @@ def test_between_stages_it_stops_the_run_before_the_next_device(
     pod: Any, faults: Faults, tmp_path: Path, fault: Callable[[Faults, str], str], victim: str, remedy: str
 ) -> None:
     pod.switch("configure", "interface Ethernet24/1", "description somebody's")
-    pod.inside("ctrl001", "vipu-admin remove partition serve")
+    pod.inside("ctrl001", "vipu-admin remove partition serve || true")
     for host in SERVERS:
-        pod.inside(host, f"rm {CLIENT}")
+        pod.inside(host, f"rm -f {CLIENT}")
     hook = at_login(tmp_path / "hook", BEFORE_PARTITIONS + 1, fault(faults, victim))
     become = BECOME if fault is Faults.wrong_become else {}
     inventory = reached(tmp_path / "inventory", ctrl001=hook, pod001_poplar1=become)
@@ -164,25 +168,25 @@ def test_between_stages_it_stops_the_run_before_the_next_device(
     assert code != 0
     assert f"FAILED {victim}: " in said
     assert remedy in said
-    assert "description somebody's -> " in said
+    assert "somebody's" not in pod.switch("show running-config")[1]["output"]
     assert ("serve" in pod.held("partitions")) == (victim != "ctrl001")
     for host in SERVERS:
         assert "gone" in pod.inside(host, f"test -e {CLIENT} || echo gone")
-    assert not any(words in said for words in ("verified", "nothing changed"))
-    assert results(pod)[-1] == "did not end"
-    pod.inside("ctrl001", "vipu-admin remove partition serve 2>/dev/null; true")
+    assert "looked at in" not in said
+    assert result(pod) == "did not end"
 
 
 def test_a_run_whose_verification_fails_is_recorded_so(pod: Any) -> None:
-    pod.inside("pod001-ipum3", "ip link set rnic0 down")
+    link = ["ip", "-n", "podsim-pod001-ipum3", "link", "set", "rnic0"]
+    subprocess.run([*link, "down"], check=True)
     red = pod.playbook("site")
-    pod.inside("pod001-ipum3", "ip link set rnic0 up")
+    subprocess.run([*link, "up"], check=True)
     assert red.code != 0
     assert "pod001-ipum3" in red.messages
-    assert results(pod)[-1] == "not verified"
+    assert result(pod) == "not verified"
     pod.switch("configure", "interface Ethernet24/1", "description somebody's")
     assert pod.playbook("site").code == 0
-    assert results(pod)[-1] == "done"
+    assert result(pod) == "done"
 
 
 @pytest.mark.parametrize(
