@@ -91,8 +91,8 @@ def summary_view(
         there = (part(looks.get(controller.host_name), "controllers") or {}).get("", {})
         lines += _controller_lines(there) if "agents" in there else []
     for name, switch in wanted["tor_switches"].items():
-        vlans = [f"{vlan['vlan_id']} {vlan['name']}" for vlan in switch["vlans"] if vlan.get("state") != "absent"]
-        lines.append(f"VLANs         {name}: {', '.join(vlans)}")
+        there = part(looks.get(name), "gathered")
+        lines += [f"VLANs         {name}: {', '.join(_declared_vlans(switch, there))}"] if there else []
     lines += [f"Degraded      {sentence}" for sentence in wanted["degraded"]]
     ways = {name: len(wanted["poplar_servers"][name]["peers"]) for stage, name in done if stage == VERIFICATION}
     senders = [name for name, peers in ways.items() if peers]
@@ -101,6 +101,12 @@ def summary_view(
         "packets of the full MTU and not one byte more"
     )
     return View([*lines, f"Checked       {checked if senders else 'nothing: no Poplar server has sent packets'}"])
+
+
+def _declared_vlans(switch: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
+    """Those of the declared VLANs that the switch has."""
+    declared = {vlan["vlan_id"] for vlan in switch["vlans"] if vlan.get("state") != "absent"}
+    return [f"{vlan['vlan_id']} {vlan['name']}" for vlan in there["vlans"] if vlan["vlan_id"] in declared]
 
 
 def _controller_lines(there: Mapping[str, Any]) -> list[str]:
