@@ -102,7 +102,7 @@ def test_of_a_run_no_stage_begins_after_a_host_that_is_lost(tmp_path: Path) -> N
 
 def test_a_run_that_cannot_verify_everywhere_does_not_go_on_to_its_report(tmp_path: Path) -> None:
     hosts, said = asked(tmp_path, {"verification": SERVERS}, "verify", "verified", "report")
-    assert hosts == SERVERS
+    assert sorted(hosts) == SERVERS
     assert said.count("correct how the inventory says to log in") == len(SERVERS)
     # The report would fail here, as nothing was decided.
-    assert "localhost" not in said
+    assert "FAILED localhost" not in said

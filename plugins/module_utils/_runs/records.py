@@ -47,7 +47,7 @@ def text_of(records: Sequence[Record]) -> str:
 
 def start(records: Sequence[Record], run: Run, pods: Sequence[str], limit: str, now: str) -> list[Record]:
     """The records once the run has started, or goes on after an end; as they are if it is at work already."""
-    if [record["event"] for record in records if record["run"] == run.identity][-1:] == [STARTED]:
+    if [record["event"] for record in _of(records, run)][-1:] == [STARTED]:
         return list(records)
     who = {"user": run.user, "host": run.host, "process": run.process, "playbook": run.playbook}
     return [*records, {"event": STARTED, "run": run.identity, "at": now, **who, "pods": list(pods), "limit": limit}]
@@ -56,9 +56,18 @@ def start(records: Sequence[Record], run: Run, pods: Sequence[str], limit: str, 
 def end(
     records: Sequence[Record], run: Run, steps: Sequence[Record] | None, now: str, result: str = ENTIRELY_DONE
 ) -> list[Record]:
-    """The records once the run has come to its end; ``steps`` are None if nobody recorded them."""
+    """The records once the run has come to its end, with what is known of it now in place of what was.
+
+    ``steps`` are None if nobody recorded them.
+    """
+    known = [record for record in _of(records, run)[-1:] if record["event"] == ENDED]
     done = None if steps is None else [{field: step.get(field) for field in STEP_FIELDS} for step in steps]
-    return [*records, {"event": ENDED, "run": run.identity, "at": now, "steps": done, "result": result}]
+    ended = {"event": ENDED, "run": run.identity, "at": now, "steps": done, "result": result}
+    return [*(record for record in records if record not in known), ended]
+
+
+def _of(records: Sequence[Record], run: Run) -> list[Record]:
+    return [record for record in records if record["run"] == run.identity]
 
 
 def latest(records: Sequence[Record], runs: int) -> list[Record]:

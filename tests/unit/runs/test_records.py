@@ -69,6 +69,7 @@ def test_the_last_record_of_a_run_says_how_it_stands() -> None:
     assert [(each["result"], each["steps"]) for each in runs_of(records, [])] == [("not verified", [STEP])]
     records = end(records, run(1), [STEP], "2026-11-21T12:06:00Z")
     assert [(each["result"], each["ended"]) for each in runs_of(records, [])] == [("done", "2026-11-21T12:06:00Z")]
+    assert [record["event"] for record in records] == ["started", "ended"]
     # It takes the locks once more.
     records = start(records, run(1), ["pod001"], "", "2026-11-21T12:07:00Z")
     (goes_on,) = runs_of(records, [])
