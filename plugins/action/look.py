@@ -92,7 +92,7 @@ def _switch(socket_path: str | None) -> dict[str, Any]:
     try:
         return {"parts": look_at_switch(socket_path)}
     except Refused as error:
-        return dict(_without(NOT_ASKED, str(error)))
+        return dict(_without(FAILED, str(error)))
     except DeviceError as error:
         return dict(_not_reached(str(error)))
 
