@@ -157,7 +157,8 @@ class CallbackModule(Default):
         # Of a task with a loop, its items have said what happened.
         if output.get("unreachable") and "results" not in output:
             message = with_remedy(str(message))
-        place = f"{result.host.get_name()}: {result.task.get_name()}"
+        # Where a task was done for a host by another, both are named.
+        place = f"{self.host_label(result)}: {result.task.get_name()}"
         self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
         for line in str(message).splitlines():
             self._display.display(f"  {line}", color=constants.COLOR_ERROR)

@@ -92,7 +92,7 @@ def test_of_a_stage_nobody_is_touched_after_a_host_that_is_lost(tmp_path: Path, 
     hosts, said = asked(tmp_path, {stage: SERVERS}, "stages", "unlock")
     assert hosts == ["p-poplar1"]
     assert "Permission denied (publickey).; correct how the inventory says to log in" in said
-    assert "p-poplar1 could not be reached any more, so nothing is done to p-poplar2" in said
+    assert "p-poplar1 was lost, as said above, so nothing is done to p-poplar2" in said
 
 
 def test_of_a_run_no_stage_begins_after_a_host_that_is_lost(tmp_path: Path) -> None:
