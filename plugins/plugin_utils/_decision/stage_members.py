@@ -69,7 +69,7 @@ def _is_up(look: Look | None, interface: str) -> bool:
 
 
 def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
-    """The Poplar servers that show whether everything works in the pods in which something changes."""
+    """The Poplar servers that have something to show of whether all works in the pods in which something changes."""
     devices, only_read = devices_of(tenancy.declaration), unmanaged(tenancy.declaration)
     pods = {devices[host].pod for host in changing if host in devices and devices[host].pod}
     of_controllers = {
@@ -84,6 +84,7 @@ def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
         if devices[name].kind == POPLAR_SERVER
         and devices[name].pod in pods | of_controllers
         and name not in only_read[SERVERS_LAYER]
+        and (options["peers"] or options["partitions"])
     }
 
 

@@ -64,6 +64,14 @@ def test_a_pod_as_declared_has_nobody_unless_everything_is_to_be_verified(looks:
     assert verifying([]) == []
 
 
+def test_a_server_with_nothing_to_reach_verifies_nothing(looks: Looks) -> None:
+    decision = decided(looks)
+    assert decision.tenancy is not None
+    decision.tenancy.wanted["poplar_servers"]["p-poplar3"]["peers"] = {}
+    everybody = members(decision, declared(VPODS), looks, request(), verifies_all=True)
+    assert [each["host"] for each in everybody] == SERVERS[:2]
+
+
 def test_canaries_come_first(looks: Looks) -> None:
     of = found(looks, {}, verifies_all=True, pod={"canary": ["p-poplar2"]}, allowed=("alice", "bob"))
     assert [each["host"] for each in of if each["host"] in SERVERS] == ["p-poplar2", "p-poplar1", "p-poplar3"]
