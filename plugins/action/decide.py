@@ -49,7 +49,7 @@ class ActionModule(PodAction):
         """The plan in short; the whole of it is in the folder of the run."""
         folder = RunFolder()
         declaration = declaration_of(variables, self._loader)
-        looks = folder.looks()
+        looks = folder.fresh_looks()
         request = Request(
             hosts=[str(host) for host in variables["ansible_play_hosts_all"]],
             only=None if options["vpods"] is None else tuple(options["vpods"]),
@@ -73,7 +73,7 @@ class ActionModule(PodAction):
             "looked_at": sorted(_answered(looks)),
             "left_out": left_out(declaration, request),
             "notes": notes(looks),
-            "verified": verifying(found),
+            "verifying": verifying(found),
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
         return {

@@ -13,6 +13,7 @@ from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import turned_away, with_remedy
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import own_connection
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
@@ -29,8 +30,6 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
 
 SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
-# How ssh says that it was turned away by somebody who is there.
-TURNED_AWAY = ("permission denied", "host key verification failed", "authentication", "unauthorized")
 # All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
 NOT_TAKEN = "Data could not be sent"
 
@@ -52,10 +51,9 @@ class ActionModule(PodAction):
         try:
             look.update(self._looked(variables, options["parts"]))
         except AnsibleConnectionFailure as error:
-            reason = self._reason(str(error))
-            look.update(_without(_outcome(reason), reason))
+            look.update(_not_reached(self._reason(str(error))))
         except AnsibleError as error:
-            look.update(_without(FAILED, str(error)))
+            look.update(_failed(str(error)))
         digest = RunFolder().write("looks", host, look)
         return {"outcome": look["outcome"], "message": look["message"], "digest": digest}
 
@@ -85,25 +83,35 @@ class ActionModule(PodAction):
             arguments["parts"] = [each for each in arguments["parts"] if each in parts]
         answer = self._execute_module(module_name="ipu.pod.host_look", module_args=arguments, task_vars=variables)
         if answer.get("failed") or "parts" not in answer:
-            message = str(answer.get("msg") or answer.get("module_stderr", ""))
-            return {"settings": settings, **_without(FAILED, message)}
+            return {"settings": settings, **_failed(str(answer.get("module_stderr") or answer.get("msg", "")))}
         return {"settings": settings, "parts": answer["parts"]}
 
 
 # A module would be a process of its own on the control node, which takes longer to start than the switch to answer.
 def _switch(socket_path: str | None, variables: Mapping[str, Any]) -> dict[str, Any]:
     if "ansible_network_os" not in variables:
-        return dict(_without(NOT_ASKED, "the inventory does not say how it is reached (ansible_network_os)"))
+        message = "the inventory does not say how it is reached; set ansible_network_os and ansible_connection"
+        return dict(_without(NOT_ASKED, message))
     try:
         with own_connection(socket_path):
             return {"parts": look_at_switch(socket_path)}
-    except (Refused, DeviceError) as error:
-        return dict(_without(_outcome(str(error)), str(error)))
+    except Refused as error:
+        return dict(_without(FAILED, str(error)))
+    except DeviceError as error:
+        return dict(_not_reached(str(error)))
+
+
+def _not_reached(message: str) -> Mapping[str, str]:
+    return _without(REFUSED if turned_away(message) else TIMED_OUT, with_remedy(_line(message)))
+
+
+def _failed(message: str) -> Mapping[str, str]:
+    return _not_reached(message) if turned_away(message) else _without(FAILED, f"{_line(message)}; put that right")
 
 
 def _without(outcome: str, message: str) -> Mapping[str, str]:
-    return {"outcome": outcome, "message": " ".join(message.split())[:1000] or "it did not say why"}
+    return {"outcome": outcome, "message": message}
 
 
-def _outcome(message: str) -> str:
-    return REFUSED if any(words in message.lower() for words in TURNED_AWAY) else TIMED_OUT
+def _line(message: str) -> str:
+    return " ".join(message.split())[:1000] or "it did not say why"

@@ -12,7 +12,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import done_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import done_steps, outcome_of
 
 KEPT = ("device", "layer", "action", "kind", "name", "from", "to", "reason", "risk", "observed")
 MODULE = "ipu.pod.pod_runs"
@@ -32,5 +32,6 @@ class ActionModule(ActionBase):
         if reading is not None:
             steps = done_steps(reading["stages"], folder.done())
             arguments["steps"] = [{key: step[key] for key in KEPT} for step in steps]
+            arguments["result"] = outcome_of(reading, folder.done())
         result.update(self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars))
         return result

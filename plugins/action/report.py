@@ -41,7 +41,6 @@ OPTIONS = {
     "stage": {"type": "str", "choices": list(STAGE_NAMES)},
     "ignore": {"type": "list", "elements": "dict", "default": []},
     "vpods": {"type": "list", "elements": "str"},
-    "verified": {"type": "list", "elements": "str", "default": []},
     "directory": {"type": "path"},
     "ipus": {"type": "int", "default": 0},
     "cluster": {"type": "str", "default": ""},
@@ -90,7 +89,7 @@ class ActionModule(PodAction):
         if name == "plan":
             return plan_view(document, declaration, reading["placement"])
         if name == "summary":
-            return summary_view(declaration, RunFolder().looks(), reading["wanted"], options["verified"])
+            return summary_view(declaration, folder.looks(), reading["wanted"], folder.done())
         return vpods_view(document, declaration, options["vpods"])
 
 

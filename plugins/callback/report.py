@@ -28,6 +28,8 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
+from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import with_remedy
+
 REPORT = "ipu.pod.report"
 # As playbooks/phases/stages.yml calls its plays.
 STAGE = re.compile(r"\d+/\d+ ")
@@ -81,6 +83,11 @@ class CallbackModule(Default):
         """A stage without hosts is not shown."""
         if self._is_usual:
             super().v2_playbook_on_no_hosts_matched()
+
+    def v2_playbook_on_no_hosts_remaining(self) -> None:
+        """The failure has been told."""
+        if self._is_usual:
+            super().v2_playbook_on_no_hosts_remaining()
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """Show the lines of a report, debug messages, and changes that no report has."""
@@ -147,7 +154,11 @@ class CallbackModule(Default):
     def _show_failure(self, result: Any) -> None:
         output = result.result
         message = output.get("msg") or output.get("stderr") or output.get("censored") or "failed without a word"
-        place = f"{result.host.get_name()}: {result.task.get_name()}"
+        # Of a task with a loop, its items have said what happened.
+        if output.get("unreachable") and "results" not in output:
+            message = with_remedy(str(message))
+        # Where a task was done for a host by another, both are named.
+        place = f"{self.host_label(result)}: {result.task.get_name()}"
         self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
         for line in str(message).splitlines():
             self._display.display(f"  {line}", color=constants.COLOR_ERROR)

@@ -23,7 +23,7 @@ options:
   state:
     description:
       - V(started) writes that this run has started, once.
-      - V(ended) writes that it has done all that it had to.
+      - V(ended) writes that it has come to its end, and how.
       - V(gathered) only reads.
     type: str
     choices: [started, ended, gathered]
@@ -31,7 +31,15 @@ options:
   pods: {description: Names of the pods that the run may change., type: list, elements: str, default: []}
   limit: {description: What the run was limited to., type: str, default: ""}
   steps: {description: "What the run has done. Without it, that is not known.", type: list, elements: dict}
-  of_plan: {description: Whether O(steps) are those of the plan of M(ipu.pod.decide)., type: bool, default: false}
+  result:
+    description: How the run has ended; V(not verified) where nothing has shown yet that what it has done works.
+    type: str
+    choices: [done, partly done, not verified]
+    default: done
+  of_plan:
+    description: Whether O(steps) and O(result) are those of the plan of M(ipu.pod.decide).
+    type: bool
+    default: false
   directory: {description: "Where the record is, beside the locks.", type: path, default: /var/lib/ipu-pod}
   keep: {description: How many runs are kept., type: int, default: 1000}
   run: {description: This run. Filled in on the control node., type: dict}
@@ -66,7 +74,7 @@ runs:
     limit: {description: What it was limited to., type: str}
     started: {description: "When, in UTC.", type: str}
     ended: {description: "When, in UTC, or null.", type: str}
-    result: {description: "C(done), C(at work) or C(did not end).", type: str}
+    result: {description: "C(at work), C(did not end), or as O(result).", type: str}
     steps:
       description:
         - What it changed, each with C(device), C(layer), C(action), C(kind), C(name), C(reason) and C(risk). Null where
@@ -84,7 +92,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import lock_of
 from ansible_collections.ipu.pod.plugins.module_utils._runs.records import (
+    ENTIRELY_DONE,
     FILE,
+    OUTCOMES,
     Record,
     end,
     latest,
@@ -101,7 +111,8 @@ ARGUMENTS = {
     "pods": {"type": "list", "elements": "str", "default": []},
     "limit": {"type": "str", "default": ""},
     "steps": {"type": "list", "elements": "dict"},
-    # The control node alone knows the plan: the action plugin turns this into steps.
+    "result": {"type": "str", "choices": list(OUTCOMES), "default": ENTIRELY_DONE},
+    # The control node alone knows the plan: the action plugin turns this into steps and a result.
     "of_plan": {"type": "bool", "default": False},
     "directory": {"type": "path", "default": "/var/lib/ipu-pod"},
     "keep": {"type": "int", "default": 1000},
@@ -144,7 +155,7 @@ def _written(module: AnsibleModule, records: list[Record], run: Run) -> list[Rec
     if module.params["state"] == "started":
         after = start(records, run, module.params["pods"], module.params["limit"], now)
     else:
-        after = end(records, run, module.params["steps"], now)
+        after = end(records, run, module.params["steps"], now, module.params["result"])
     return latest(after, module.params["keep"])
 
 

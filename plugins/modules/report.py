@@ -61,11 +61,6 @@ options:
     elements: dict
     default: []
   vpods: {description: "For O(view=vpods), the vPODs that are shown. Default all.", type: list, elements: str}
-  verified:
-    description: For O(view=summary), the Poplar servers that have shown that they reach their IPU-Machines.
-    type: list
-    elements: str
-    default: []
   ipus: {description: "For O(view=capacity), how many IPUs are wanted. 0 asks for none.", type: int, default: 0}
   cluster: {description: "For O(view=capacity), the one cluster that is shown. Default all.", type: str, default: ""}
 """

@@ -9,6 +9,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ import yaml
 
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, environment_in, read_run
-from tests.support.processes import kill_with_all_below
-from tests.support.simulated_tor import Tor, running_tor
+from tests.support.processes import kill_with_all_below, wait_until
+from tests.support.simulated_tor import PASSWORD, Tor, running_tor
 
 PODS = ("blue", "green")
 
@@ -58,6 +59,12 @@ class Site:
             # Persistent connections are told apart by ansible_port: without it both switches would be one.
             here = dict.fromkeys(("ansible_port", "ansible_httpapi_port"), tor.port)
             (host_vars / f"{name}-tor.yml").write_text(yaml.safe_dump({"ansible_host": "127.0.0.1", **here}))
+
+    def log_in(self, host: str, password: str) -> None:
+        """Say how a switch is logged in to."""
+        path = self.switches["blue"].inventory / "host_vars" / f"{host}.yml"
+        words = yaml.safe_load(path.read_text()) if path.exists() else {"ansible_port": 1}
+        path.write_text(yaml.safe_dump({**words, "ansible_password": password}))
 
     def run(self, *options: str, name: str = "tor_switches", **environment: str) -> subprocess.CompletedProcess[str]:
         return self.switches["blue"].playbook(
@@ -125,6 +132,39 @@ def test_a_failing_switch_stops_the_run_before_the_next_is_touched(site: Site) -
     # The preflight has read it.
     assert not [commands for commands in site.switches["green"].requests() if "configure" in str(commands)]
     assert not site.configured("green")
+
+
+REFUSED = "the switch could not be asked: HTTP Error 401: Unauthorized; correct how the inventory says to log in"
+
+
+@pytest.mark.parametrize("switch", ["green-tor", "green-mgmt"])
+def test_a_switch_that_refuses_the_login_stops_the_run_before_anything_is_touched(site: Site, switch: str) -> None:
+    site.declare(document(management_switch={"address": "127.0.0.1", "vlans": {"bmc": 10}}))
+    site.log_in(switch, "another")
+    done = site.run()
+    assert done.returncode == 2
+    assert f"{switch}: {REFUSED}" in done.stdout
+    assert "Nothing has been touched." in done.stdout
+    assert not site.configured("blue")
+    assert not site.configured("green")
+    assert not (site.directory / "state").exists()
+
+
+def test_a_switch_that_refuses_the_login_in_the_middle_stops_the_run_there(site: Site) -> None:
+    password = site.directory / "password"
+    password.write_text(PASSWORD)
+    site.log_in("green-tor", f"{{{{ lookup('ansible.builtin.file', '{password}') }}}}")
+    with ThreadPoolExecutor() as pool:
+        run = pool.submit(site.run)
+        wait_until(lambda: site.configured("blue") or run.done())
+        password.write_text("another")
+        done = run.result()
+    assert done.returncode == 2
+    assert f"  {REFUSED}" in done.stdout
+    assert order(done) == ["blue-tor"]
+    assert not site.configured("green")
+    # The run that failed has no end.
+    assert [record["event"] for record in site.records()] == ["started"]
 
 
 def test_a_limit_gives_the_subset_of_the_plan_and_says_what_it_leaves_out(site: Site) -> None:

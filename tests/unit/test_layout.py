@@ -21,6 +21,7 @@ ACTIONS = sorted((PLUGINS / "action").glob("*.py"))
 CALLBACKS = sorted((PLUGINS / "callback").glob("*.py"))
 FILTERS = sorted((PLUGINS / "filter").glob("*.py"))
 ROLES = sorted(path for path in (ROOT / "roles").glob("*") if path.is_dir())
+PLAYBOOKS = sorted([*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "playbooks" / "phases").glob("*.yml")])
 YAML_FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])
 ERRORS = ("ignore_errors", "any_errors_fatal", "ignore_unreachable")
 PLUGIN_FILES = sorted(PLUGINS.rglob("*.py"))
@@ -241,6 +242,19 @@ def test_files_are_put_in_place_and_locked_by_one_file_each() -> None:
     texts = {str(path.relative_to(PLUGINS / "module_utils")): path.read_text(encoding="utf-8") for path in files}
     assert [path for path, text in texts.items() if "os.replace(" in text or "mkstemp" in text] == ["_host/atomic.py"]
     assert [path for path, text in texts.items() if "import fcntl" in text] == ["_host/lock.py"]
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=name)
+def test_a_play_that_errors_stop_stops_the_run_for_a_lost_host_too(path: Path) -> None:
+    """With any_errors_fatal Ansible counts a host that is lost twice, and goes on."""
+    stopping = [play for play in load(path) if "any_errors_fatal" in play or "max_fail_percentage" in play]
+    assert all((play.get("any_errors_fatal"), play.get("max_fail_percentage")) == (True, 0) for play in stopping)
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=name)
+def test_each_batch_of_a_play_begins_with_the_gate(path: Path) -> None:
+    first = [play["pre_tasks"][0]["ansible.builtin.import_tasks"] for play in load(path) if "serial" in play]
+    assert {Path(file).name for file in first} <= {"gate.yml"}
 
 
 def test_nothing_is_ignored() -> None:

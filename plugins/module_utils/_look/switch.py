@@ -26,7 +26,7 @@ from .._tor.session import (
     seconds_left,
 )
 from .._tor.surroundings import left_over_of
-from .parts import Part, answer_of
+from .parts import Part, answer_of, line_of
 
 Ask = Callable[[Sequence[str], Sequence[str]], Dict[str, str]]
 """The JSON answers to commands that every switch knows, and to some that a switch may refuse."""
@@ -47,8 +47,12 @@ def look_at_switch(socket_path: str | None) -> dict[str, Part]:
 
 
 def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
-    """The parts of a look, each its data or only a ``message``; ``host`` is as in the names of our sessions."""
-    config = answer_of(lambda: _running_config(send))
+    """The parts of a look, each its data or only a ``message``; ``host`` is as in the names of our sessions.
+
+    Raises:
+        DeviceError: there is no way to the switch.
+    """
+    config = _running_config(send)
     answers = _together(send)
 
     def info() -> Part:
@@ -63,8 +67,16 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
 
 
 def _running_config(send: Send) -> Part:
+    try:
+        text = read_running_config(send)
+    except CommandRefused as error:
+        return {"message": line_of(error)}
+    return answer_of(lambda: _compared(text))
+
+
+def _compared(config: str) -> Part:
     """The running-config without secrets, which nobody compares."""
-    lines = read_running_config(send).split("\n")
+    lines = config.split("\n")
     text = "\n".join(line if _NAMED.match(line) else without_secrets(line) for line in lines)
     parse(text)
     return {"text": text}

@@ -18,6 +18,8 @@ Record = Dict[str, Any]
 
 FILE = "runs.jsonl"
 STARTED, ENDED = "started", "ended"
+# How a run has ended that has come to its end.
+ENTIRELY_DONE, PARTLY_DONE, NOT_VERIFIED = OUTCOMES = ("done", "partly done", "not verified")
 STEP_FIELDS = ("device", "layer", "action", "kind", "name", "reason", "risk")
 
 
@@ -44,17 +46,28 @@ def text_of(records: Sequence[Record]) -> str:
 
 
 def start(records: Sequence[Record], run: Run, pods: Sequence[str], limit: str, now: str) -> list[Record]:
-    """The records once the run has started; as they are if it had already."""
-    if any(record["event"] == STARTED and record["run"] == run.identity for record in records):
+    """The records once the run has started, or goes on after an end; as they are if it is at work already."""
+    if [record["event"] for record in _of(records, run)][-1:] == [STARTED]:
         return list(records)
     who = {"user": run.user, "host": run.host, "process": run.process, "playbook": run.playbook}
     return [*records, {"event": STARTED, "run": run.identity, "at": now, **who, "pods": list(pods), "limit": limit}]
 
 
-def end(records: Sequence[Record], run: Run, steps: Sequence[Record] | None, now: str) -> list[Record]:
-    """The records once the run has done all it had to; ``steps`` are None if nobody recorded them."""
+def end(
+    records: Sequence[Record], run: Run, steps: Sequence[Record] | None, now: str, result: str = ENTIRELY_DONE
+) -> list[Record]:
+    """The records once the run has come to its end, with what is known of it now in place of what was.
+
+    ``steps`` are None if nobody recorded them.
+    """
+    known = [record for record in _of(records, run)[-1:] if record["event"] == ENDED]
     done = None if steps is None else [{field: step.get(field) for field in STEP_FIELDS} for step in steps]
-    return [*records, {"event": ENDED, "run": run.identity, "at": now, "steps": done}]
+    ended = {"event": ENDED, "run": run.identity, "at": now, "steps": done, "result": result}
+    return [*(record for record in records if record not in known), ended]
+
+
+def _of(records: Sequence[Record], run: Run) -> list[Record]:
+    return [record for record in records if record["run"] == run.identity]
 
 
 def latest(records: Sequence[Record], runs: int) -> list[Record]:
@@ -65,22 +78,25 @@ def latest(records: Sequence[Record], runs: int) -> list[Record]:
 
 def runs_of(records: Sequence[Record], at_work: Sequence[str]) -> list[Record]:
     """One entry for each run, the latest last; ``at_work`` are the identities of those that hold a lock."""
-    ends = {record["run"]: record for record in records if record["event"] == ENDED}
-    found: list[Record] = []
+    by_run: dict[str, list[Record]] = {}
     for record in records:
-        if record["event"] == STARTED:
-            ended = ends.get(record["run"], {})
-            unended = "at work" if record["run"] in at_work else "did not end"
-            found.append(
-                {
-                    **{key: value for key, value in record.items() if key not in ("event", "run", "at")},
-                    "started": record["at"],
-                    "ended": ended.get("at"),
-                    "result": "done" if ended else unended,
-                    "steps": ended.get("steps"),
-                }
-            )
-    return found
+        by_run.setdefault(record["run"], []).append(record)
+    return [_run_of(each, run in at_work) for run, each in by_run.items() if each[0]["event"] == STARTED]
+
+
+def _run_of(records: Sequence[Record], is_at_work: bool) -> Record:
+    """One run, from all its records: it may have ended and gone on, and its last record says how it stands."""
+    first, last = records[0], records[-1]
+    unended = "at work" if is_at_work else "did not end"
+    steps = [record["steps"] for record in records if record.get("steps") is not None]
+    return {
+        **{key: value for key, value in first.items() if key not in ("event", "run", "at")},
+        "started": first["at"],
+        "ended": last["at"] if last["event"] == ENDED else None,
+        # Before 2.0 an end meant that all was done.
+        "result": last.get("result", ENTIRELY_DONE) if last["event"] == ENDED else unended,
+        "steps": steps[-1] if steps else None,
+    }
 
 
 def table_of(runs: Sequence[Record]) -> list[str]:

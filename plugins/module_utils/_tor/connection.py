@@ -13,6 +13,7 @@ from ansible.module_utils.connection import Connection
 from ansible.module_utils.connection import ConnectionError as AnsibleConnectionError
 
 from .._plan.converge import DeviceError, Refused
+from .._text.remedy import turned_away, with_remedy
 from .session import CommandRefused, Send
 
 _NO_SUCH_METHOD = -32601
@@ -105,4 +106,5 @@ def _device_error(error: Exception) -> DeviceError:
     # comes from the way to the switch.
     if getattr(error, "code", 0) > 0 or re.search(r"(?:^|\s)% ?[A-Z]", text):
         return CommandRefused(f"the switch refused it: {text}")
-    return DeviceError(f"the switch could not be asked: {text}")
+    said = f"the switch could not be asked: {text}"
+    return DeviceError(with_remedy(said) if turned_away(said) else said)

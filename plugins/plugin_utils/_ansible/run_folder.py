@@ -44,6 +44,14 @@ class RunFolder:
         found = {name: self.read("looks", name) for name in self.names("looks")}
         return {name: look for name, look in found.items() if look is not None}
 
+    def fresh_looks(self) -> dict[str, dict[str, Any]]:
+        """The same of those that have answered since the last decision; what is older need not be true any more."""
+        decided = self._path("plan", "document")
+        since = decided.stat().st_mtime_ns if decided.exists() else 0
+        return {
+            name: look for name, look in self.looks().items() if self._path("looks", name).stat().st_mtime_ns >= since
+        }
+
     def done(self) -> set[tuple[str, str]]:
         """Stage and device, for all that the run has carried out so far."""
         found = [self.read("done", name) or {} for name in self.names("done")]

@@ -15,12 +15,13 @@ from typing import Any
 
 from .._inventory import stages
 from .._inventory.stages import PARTS, STAGES, Stage
+from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
 from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .contradictions import contradictions, too_early
 from .controller_steps import held, moved, needs_decision_point, partition_trouble, silence
-from .looks import REFUSED, TIMED_OUT, Look, answered
+from .looks import Look, answered
 from .stage_steps import Plan, plan_of
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
@@ -33,10 +34,10 @@ LAYERS = {
     stages.VPOD: SERVERS_LAYER,
     stages.CONTROLLER: CONTROLLER_LAYER,
 }
-REMEDIES = {
-    TIMED_OUT: "start it, or correct its address in pods.yml",
-    REFUSED: "correct how the inventory says to log in",
-}
+
+LOOKED_AT = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER)
+# Ansible has failed before the look could begin, and has said why.
+NOT_LOOKED_AT = "Ansible could not begin to look at it; see why with -v, and correct how the inventory reaches it"
 
 
 @dataclass(frozen=True)
@@ -123,15 +124,16 @@ def _permission(declaration: Declaration, request: Request) -> Callable[[str, St
 
 
 def _unseen(declaration: Declaration, looks: Looks, request: Request) -> list[dict[str, str]]:
-    """The devices that the run is about and that have not answered, and what to do."""
+    """The devices that the run is about and that have not answered."""
     left_alone = wholly_unmanaged(declaration)
     about = set(request.hosts)
     if request.only is not None:
         about &= set(hosts_of(declaration, request.only))
+    known = [device.name for device in devices_of(declaration).values() if device.kind in LOOKED_AT]
     return [
-        {"device": host, "message": f"{look['message']}; {REMEDIES.get(look['outcome'], 'put that right')}"}
-        for host, look in looks.items()
-        if host in about and host not in left_alone and not answered(look)
+        {"device": host, "message": looks[host]["message"] if host in looks else NOT_LOOKED_AT}
+        for host in known
+        if host in about and host not in left_alone and not answered(looks.get(host))
     ]
 
 

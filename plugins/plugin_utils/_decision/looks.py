@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The looks of a run: one for each device, also for those that did not answer. Pure.
 
-A look is plain data: ``host``, ``outcome``, ``message`` (one line, empty where it has answered), ``settings`` (the
-variables of the collection's roles for it, by name), ``explicit`` (names of variables that the command line gives) and
-``parts``. A part that could not be read has ``message`` alone.
+A look is plain data: ``host``, ``outcome``, ``message`` (one line with a remedy, empty where it has answered),
+``settings`` (the variables of the collection's roles for it, by name), ``explicit`` (names of variables that the
+command line gives) and ``parts``. A part that could not be read has ``message`` alone.
 """
 
 from __future__ import annotations

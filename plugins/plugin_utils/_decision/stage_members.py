@@ -69,7 +69,7 @@ def _is_up(look: Look | None, interface: str) -> bool:
 
 
 def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
-    """The Poplar servers that show whether everything works in the pods in which something changes."""
+    """The Poplar servers that have something to show of whether all works in the pods in which something changes."""
     devices, only_read = devices_of(tenancy.declaration), unmanaged(tenancy.declaration)
     pods = {devices[host].pod for host in changing if host in devices and devices[host].pod}
     of_controllers = {
@@ -84,6 +84,7 @@ def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
         if devices[name].kind == POPLAR_SERVER
         and devices[name].pod in pods | of_controllers
         and name not in only_read[SERVERS_LAYER]
+        and (options["peers"] or options["partitions"])
     }
 
 
@@ -110,9 +111,9 @@ def changing(found: Sequence[Member]) -> list[str]:
     return [each["host"] for each in found if set(each["options"]) - {VERIFICATION}]
 
 
-def verifying(found: Sequence[Member]) -> bool:
-    """Whether a run shows in the end that what it has changed works."""
-    return any(VERIFICATION in each["options"] for each in found)
+def verifying(found: Sequence[Member]) -> list[str]:
+    """The devices that show in the end whether what a run has changed works."""
+    return [each["host"] for each in found if VERIFICATION in each["options"]]
 
 
 def by_stage(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Mapping[str, Any]]]]:

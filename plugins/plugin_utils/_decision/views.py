@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ from .._drift.drift import drift_markdown, drift_report, drift_table
 from .._drift.ignore_rules import parse_rules
 from .._drift.junit import junit_of
 from .._drift.not_ours import not_ours_on_controllers, not_ours_on_switches
+from .._inventory.stages import VERIFICATION
 from .._placement.capacity import capacity
 from .._placement.placement import Placement
 from .._plan_page.page import page_of
 from .._plan_page.rack import rack_of
-from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
+from .._pod.devices import devices_of
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._reports.capacity_table import capacity_table_of
@@ -29,8 +30,9 @@ from .._reports.markdown import markdown_of
 from .._reports.plan_document import plan_document
 from .._reports.table import table_of
 from .._reports.vpod_table import vpod_table
+from .._reports.wording import counted
 from .controller_steps import held, silence
-from .decision import Decision, Request
+from .decision import LOOKED_AT, Decision, Request
 from .looks import Look, answered, missing, part
 from .switch_steps import cabling_of
 from .tenancy import Tenancy
@@ -78,26 +80,33 @@ def capacity_view(
 
 
 def summary_view(
-    declaration: Declaration, looks: Mapping[str, Look], wanted: Mapping[str, Any], verified: Sequence[str]
+    declaration: Declaration, looks: Mapping[str, Look], wanted: Mapping[str, Any], done: Collection[tuple[str, str]]
 ) -> View:
     """Return the summary of controllers and switches, and of the verification.
 
-    The Poplar servers that are ``verified`` have shown that they reach their IPU-Machines.
+    ``done`` are stage and device of what the run has carried out: who has verified reaches its IPU-Machines.
     """
     lines: list[str] = []
     for controller in declaration.controllers.values():
         there = (part(looks.get(controller.host_name), "controllers") or {}).get("", {})
         lines += _controller_lines(there) if "agents" in there else []
     for name, switch in wanted["tor_switches"].items():
-        vlans = [f"{vlan['vlan_id']} {vlan['name']}" for vlan in switch["vlans"] if vlan.get("state") != "absent"]
-        lines.append(f"VLANs         {name}: {', '.join(vlans)}")
+        there = part(looks.get(name), "gathered")
+        lines += [f"VLANs         {name}: {', '.join(_declared_vlans(switch, there))}"] if there else []
     lines += [f"Degraded      {sentence}" for sentence in wanted["degraded"]]
-    ways = sum(len(wanted["poplar_servers"][name]["peers"]) for name in verified)
-    lines.append(
-        f"Checked       {len(verified)} Poplar servers, {ways} ways to their IPU-Machines, with packets of the full "
-        "MTU and not one byte more"
+    ways = {name: len(wanted["poplar_servers"][name]["peers"]) for stage, name in done if stage == VERIFICATION}
+    senders = [name for name, peers in ways.items() if peers]
+    checked = (
+        f"{counted(len(senders), 'Poplar server')}, {counted(sum(ways.values()), 'way')} to their IPU-Machines, with "
+        "packets of the full MTU and not one byte more"
     )
-    return View(lines)
+    return View([*lines, f"Checked       {checked if senders else 'nothing: no Poplar server has sent packets'}"])
+
+
+def _declared_vlans(switch: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
+    """Those of the declared VLANs that the switch has."""
+    declared = {vlan["vlan_id"] for vlan in switch["vlans"] if vlan.get("state") != "absent"}
+    return [f"{vlan['vlan_id']} {vlan['name']}" for vlan in there["vlans"] if vlan["vlan_id"] in declared]
 
 
 def _controller_lines(there: Mapping[str, Any]) -> list[str]:
@@ -218,8 +227,7 @@ def left_out(declaration: Declaration, request: Request) -> list[str]:
     """Return lines on devices that a run leaves out, by ``--limit`` and by ``managed``."""
     only_read = wholly_unmanaged(declaration)
     hosts = set(request.hosts)
-    kinds = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER)
-    known = [device.name for device in devices_of(declaration).values() if device.kind in kinds]
+    known = [device.name for device in devices_of(declaration).values() if device.kind in LOOKED_AT]
     by_limit = [name for name in known if name not in hosts and name not in only_read]
     words = {SWITCH_LAYER: "switches", SERVERS_LAYER: "Poplar servers", CONTROLLER_LAYER: "V-IPU controllers on"}
     by_layer = [f"{words[layer]} {', '.join(names)}" for layer, names in unmanaged(declaration).items() if names]

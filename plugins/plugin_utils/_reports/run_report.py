@@ -9,7 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, RECREATE, REMOVE
+from ansible_collections.ipu.pod.plugins.module_utils._runs.records import ENTIRELY_DONE, NOT_VERIFIED, PARTLY_DONE
 
+from .._inventory.stages import VERIFICATION
 from .table import table_of
 from .wording import NOT_THERE, counted, differences_of
 
@@ -48,6 +50,18 @@ def done_steps(stages: Stages, done: Done) -> list[Step]:
     ]
 
 
+def outcome_of(reading: Mapping[str, Any], done: Done) -> str:
+    """How far a run has come with what it had to do, as its record says it; arguments as of :func:`report_lines`."""
+    planned = [step for devices in reading["stages"].values() for steps in devices.values() for step in steps]
+    if len(done_steps(reading["stages"], done)) < len(planned):
+        return PARTLY_DONE
+    return NOT_VERIFIED if _unverified(reading, done) else ENTIRELY_DONE
+
+
+def _unverified(reading: Mapping[str, Any], done: Done) -> list[str]:
+    return [host for host in reading["verifying"] if (VERIFICATION, host) not in done]
+
+
 def with_done(stages: Stages, before: Stages, done: Done) -> dict[str, dict[str, Sequence[Step]]]:
     """The stages of a plan that was made again on the way, with what the plan before it has done already."""
     found: dict[str, dict[str, Sequence[Step]]] = {}
@@ -67,7 +81,7 @@ def report_lines(
     Args:
         document: the plan.
         reading: ``looked_at`` with the devices that have answered, ``notes``, ``left_out`` and ``degraded`` with
-            sentences, ``verified`` for whether that was part of the run, and ``stages``.
+            sentences, ``verifying`` with the devices that had to verify it, and ``stages``.
         done: what has been carried out.
         seconds: how long the run has taken.
         is_predicted: whether nothing was to be changed.
@@ -83,7 +97,14 @@ def report_lines(
     count = f"{counted(len(carried_out), 'step')} on {counted(len({step['device'] for step in carried_out}), 'device')}"
     if len(carried_out) < len(planned):
         return [*asides, f"only {count} done, of {len(planned)}; run again without --tags and --skip-tags; {looked}"]
-    return [*asides, f"{count} done{' and verified' if reading['verified'] else ''}; {looked}"]
+    return [*asides, f"{count} done{_verified(reading, done)}; {looked}"]
+
+
+def _verified(reading: Mapping[str, Any], done: Done) -> str:
+    missing = _unverified(reading, done)
+    if missing:
+        return f" and not verified by {', '.join(missing)}"
+    return " and verified" if reading["verifying"] else ""
 
 
 def line_of(device: str, steps: Sequence[Step]) -> str:

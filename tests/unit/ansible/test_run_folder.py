@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from pathlib import Path
 
@@ -38,6 +39,18 @@ def test_names_are_those_of_one_kind_also_with_dots(tmp_path: Path) -> None:
     folder.write("plan", "document", {})
     assert folder.names("looks") == ["a", "pod001.example.com", "pod001.example.org"]
     assert folder.looks() == {name: {"host": name} for name in folder.names("looks")}
+
+
+def test_what_was_seen_before_the_last_decision_is_not_fresh(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for name in ("a", "b"):
+        folder.write("looks", name, {"host": name})
+    assert folder.fresh_looks() == folder.looks()
+    folder.write("plan", "document", {})
+    os.utime(tmp_path / "looks" / "a.json", (0, 0))
+    folder.write("looks", "b", {"host": "b"})
+    assert folder.fresh_looks() == {"b": {"host": "b"}}
+    assert folder.names("looks") == ["a", "b"]
 
 
 def test_a_file_that_is_still_being_written_is_not_read(tmp_path: Path) -> None:

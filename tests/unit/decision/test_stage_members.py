@@ -53,7 +53,7 @@ def test_who_has_a_step_is_in_its_stage_with_what_it_should_be(looks: Looks) -> 
     assert carol[stages.VPODS]["owner"] == "vpod carol"
     assert carol[stages.VERIFICATION].keys() == {"interface", "peers", "partitions"}
     assert changing(of) == ["p-tor", "p-poplar3", CONTROLLER]
-    assert verifying(of)
+    assert verifying(of) == SERVERS
 
 
 def test_a_pod_as_declared_has_nobody_unless_everything_is_to_be_verified(looks: Looks) -> None:
@@ -61,7 +61,15 @@ def test_a_pod_as_declared_has_nobody_unless_everything_is_to_be_verified(looks:
     everybody = found(looks, VPODS, verifies_all=True)
     assert [each["host"] for each in everybody] == SERVERS
     assert changing(everybody) == []
-    assert not verifying([])
+    assert verifying([]) == []
+
+
+def test_a_server_with_nothing_to_reach_verifies_nothing(looks: Looks) -> None:
+    decision = decided(looks)
+    assert decision.tenancy is not None
+    decision.tenancy.wanted["poplar_servers"]["p-poplar3"]["peers"] = {}
+    everybody = members(decision, declared(VPODS), looks, request(), verifies_all=True)
+    assert [each["host"] for each in everybody] == SERVERS[:2]
 
 
 def test_canaries_come_first(looks: Looks) -> None:

@@ -113,22 +113,26 @@ def test_a_controller_that_is_yet_to_be_made_holds_nothing(looks: Looks) -> None
 
 def test_the_summary_counts_what_is_there_and_what_was_verified(looks: Looks) -> None:
     looks[CONTROLLER]["parts"]["controllers"][""]["agents"]["p-ipum9"]["status"] = "Down"
+    vlans = looks["p-tor"]["parts"]["gathered"]["vlans"]
+    vlans[:] = [vlan for vlan in vlans if vlan["vlan_id"] != 102]
     decision = decided(looks)
     assert decision.tenancy is not None
     wanted = {**decision.tenancy.wanted, "degraded": ["p-ipum9 is excluded"]}
-    lines = summary_view(DECLARATION, looks, wanted, ["p-poplar1", "p-poplar2"]).lines
+    done = {("verification", "p-poplar1"), ("verification", "p-poplar2"), ("servers", "p-poplar3")}
+    lines = summary_view(DECLARATION, looks, wanted, done).lines
     assert list(lines) == [
         "IPU-Machines  15 of 16 agents up, V-IPU 1.18.0",
         "Cluster       c: 16 IPU-Machines, 64 IPUs, mesh",
         "Allocation    alice: 16 IPUs of c",
         "Allocation    bob: 8 IPUs of c",
         "Partition     train: 8 IPUs of alice, ACTIVE",
-        "VLANs         p-tor: 101 vpod-alice, 102 vpod-bob, 999 quarantine",
+        "VLANs         p-tor: 101 vpod-alice, 999 quarantine",
         "Degraded      p-ipum9 is excluded",
         "Checked       2 Poplar servers, 6 ways to their IPU-Machines, with packets of the full MTU and not one byte "
         "more",
     ]
-    assert summary_view(DECLARATION, {}, wanted, []).lines[0].startswith("VLANs")
+    silent = summary_view(DECLARATION, {}, wanted, set()).lines
+    assert silent == ["Degraded      p-ipum9 is excluded", "Checked       nothing: no Poplar server has sent packets"]
 
 
 def cabled(*swapped: int) -> PodInMemory:

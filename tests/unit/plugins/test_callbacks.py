@@ -99,7 +99,8 @@ def shown() -> Iterator[Shown]:
 
 def result(action: str, **fields: Any) -> Any:
     """The result of a task, as a callback gets it."""
-    task = {"action": action, "loop": None, "ignore_errors": False, "ignore_unreachable": False, "args": {}, **fields}
+    usual = {"loop": None, "ignore_errors": False, "ignore_unreachable": False, "args": {}, "delegate_to": None}
+    task = {"action": action, **usual, **fields}
     name = task.pop("name", "A task")
     result_of_task = task.pop("result", {})
     return SimpleNamespace(
@@ -144,6 +145,23 @@ def test_a_failure_says_who_where_and_why(shown: Shown, result_of_task: Any, mes
         shown.lines.clear()
         happened(result("x", name="Configure the switch", result=result_of_task))
         assert shown.lines == ["FAILED p-tor: Configure the switch", f"  {message}"]
+
+
+def test_a_lost_host_is_reported_with_the_remedy(shown: Shown) -> None:
+    callback = report.CallbackModule()
+    lost = {"msg": "root@10.3.1.200: Permission denied (publickey)", "unreachable": True}
+    callback.v2_runner_on_unreachable(result("x", name="Renew the locks", delegate_to="ctrl001", result=lost))
+    assert shown.lines == [
+        "FAILED p-tor -> ctrl001: Renew the locks",
+        "  root@10.3.1.200: Permission denied (publickey); correct how the inventory says to log in",
+    ]
+    # Of a loop, an item has said it.
+    shown.lines.clear()
+    callback.v2_runner_on_unreachable(result("x", result={**lost, "msg": "One or more items failed", "results": [lost]}))
+    assert shown.lines[1:] == ["  One or more items failed"]
+    shown.lines.clear()
+    callback.v2_playbook_on_no_hosts_remaining()
+    assert shown.lines == []
 
 
 def test_ignored_failures_are_reported_by_the_decision_and_not_here(shown: Shown) -> None:

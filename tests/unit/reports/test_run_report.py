@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import (
     done_steps,
+    outcome_of,
     report_lines,
     stage_lines,
     with_done,
@@ -20,12 +21,13 @@ PORT, VLAN = step(1, "p-tor", "port", "Et1"), step(2, "p-tor", "vlan", "101")
 NIC = step(3, "p-poplar1", "interface", "rnic0")
 STAGES = {"switches": {"p-tor": [PORT, VLAN]}, "servers": {"p-poplar1": [NIC]}}
 ALL = {("switches", "p-tor"), ("servers", "p-poplar1")}
+VERIFIED = {*ALL, ("verification", "p-poplar1")}
 READING: dict[str, Any] = {
     "looked_at": ["p-tor", "p-poplar1", "ctrl"],
     "notes": [],
     "left_out": [],
     "degraded": [],
-    "verified": True,
+    "verifying": ["p-poplar1"],
     "stages": STAGES,
 }
 LOOKED = "3 devices looked at in 4 s"
@@ -44,8 +46,13 @@ def test_a_device_has_a_line_in_a_stage_in_which_it_does_something() -> None:
 @pytest.mark.parametrize(
     ("done", "reading", "last"),
     [
-        (ALL, {}, f"3 steps on 2 devices done and verified; {LOOKED}"),
-        (ALL, {"verified": False}, f"3 steps on 2 devices done; {LOOKED}"),
+        (VERIFIED, {}, f"3 steps on 2 devices done and verified; {LOOKED}"),
+        (
+            VERIFIED,
+            {"verifying": ["p-poplar1", "p-poplar2"]},
+            f"3 steps on 2 devices done and not verified by p-poplar2; {LOOKED}",
+        ),
+        (ALL, {"verifying": []}, f"3 steps on 2 devices done; {LOOKED}"),
         (
             {("switches", "p-tor")},
             {},
@@ -57,6 +64,20 @@ def test_a_device_has_a_line_in_a_stage_in_which_it_does_something() -> None:
 )
 def test_the_last_line_says_what_was_done(done: Any, reading: Any, last: str) -> None:
     assert lines(done, **reading) == [last]
+
+
+@pytest.mark.parametrize(
+    ("done", "verifying", "result"),
+    [
+        (VERIFIED, ["p-poplar1"], "done"),
+        (ALL, [], "done"),
+        (ALL, ["p-poplar1"], "not verified"),
+        (VERIFIED, ["p-poplar1", "p-poplar2"], "not verified"),
+        ({("switches", "p-tor")}, [], "partly done"),
+    ],
+)
+def test_the_record_says_how_far_the_run_has_come(done: Any, verifying: list[str], result: str) -> None:
+    assert outcome_of({**READING, "verifying": verifying}, done) == result
 
 
 def test_what_is_only_predicted_is_shown_as_the_plan() -> None:

@@ -63,6 +63,27 @@ def test_a_table_for_a_person() -> None:
     ]
 
 
+def test_the_last_record_of_a_run_says_how_it_stands() -> None:
+    records = start([], run(1), ["pod001"], "", "2026-11-21T12:00:00Z")
+    records = end(records, run(1), [STEP], "2026-11-21T12:05:00Z", "not verified")
+    assert [(each["result"], each["steps"]) for each in runs_of(records, [])] == [("not verified", [STEP])]
+    records = end(records, run(1), [STEP], "2026-11-21T12:06:00Z")
+    assert [(each["result"], each["ended"]) for each in runs_of(records, [])] == [("done", "2026-11-21T12:06:00Z")]
+    assert [record["event"] for record in records] == ["started", "ended"]
+    # It takes the locks once more.
+    records = start(records, run(1), ["pod001"], "", "2026-11-21T12:07:00Z")
+    (goes_on,) = runs_of(records, [])
+    assert (goes_on["result"], goes_on["ended"], goes_on["steps"]) == ("did not end", None, [STEP])
+    assert goes_on["started"] == "2026-11-21T12:00:00Z"
+
+
+def test_an_end_from_before_results_were_recorded_was_a_good_one() -> None:
+    records = three_runs()
+    for record in records:
+        record.pop("result", None)
+    assert [each["result"] for each in runs_of(records, [])] == ["done", "did not end", "done"]
+
+
 def test_a_run_that_holds_a_lock_is_at_work() -> None:
     assert [each["result"] for each in runs_of(three_runs(), [run(2).identity])] == ["done", "at work", "done"]
 
