@@ -193,7 +193,7 @@ def test_it_gets_an_allocation_of_its_own_when_no_job_is_left() -> None:
 
 
 def test_the_view_of_vpods_shows_allocations_made_for_jobs() -> None:
-    (_, row) = vpods_view({"steps": []}, parse_declaration(document({"jobs": JOBS})), None).lines
+    (_, row) = vpods_view({"steps": [], "findings": []}, parse_declaration(document({"jobs": JOBS})), None).lines
     assert [cell.strip() for cell in row.split("  ") if cell] == [
         "jobs",
         "by jobs",
