@@ -28,6 +28,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import P
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.managed import lock_hosts
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import moved, parse_plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import finding_text
 
 OPTIONS = {
     "parts": {"type": "list", "elements": "str", "choices": list(PARTS), "default": list(PARTS)},
@@ -80,7 +81,7 @@ class ActionModule(PodAction):
             "refusals": [*decision.refusals, *_moved(document, options["plan"])],
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
-            "troubles": [f"{each['device']}: {each['message']}" for each in decision.troubles],
+            "findings": [finding_text(each) for each in decision.findings],
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),

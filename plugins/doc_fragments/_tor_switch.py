@@ -87,7 +87,9 @@ options:
           - V(1500), EOS's default for routed ports, cannot be set on a switched port and is refused.
           - If not given, it is kept, whatever the state.
         type: int
-      enabled: {description: Whether the port is up (C(no shutdown))., type: bool}
+      enabled:
+        description: Whether the port is up (C(no shutdown)). If not given, it is kept, whatever the state.
+        type: bool
       channel_group:
         description:
           - The number of the port channel that the port is a member of, V(1) to V(2000). V(0) for none.

@@ -44,8 +44,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 refusals: {description: "Why the run must not begin, one sentence each.", returned: success, type: list, elements: str}
-troubles:
-  description: What is wrong and no step puts right, one sentence each. A run fails for it in the end.
+findings:
+  description:
+    - What is declared and does not work, although no step is due for it, one sentence each with what to do. A run fails
+      for it in the end.
   returned: success
   type: list
   elements: str

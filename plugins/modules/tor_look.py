@@ -46,6 +46,18 @@ parts:
           O(ipu.pod.tor_switch#module:state=gathered).
       type: dict
     info: {description: "What M(ipu.pod.tor_info) returns, except for the cabling.", type: dict}
+    status:
+      description:
+        - The state of each port's link in EOS's word, such as C(connected) or C(errdisabled), in C(links), and of each
+          VLAN, C(active) or C(suspended), in C(vlans).
+        - The ports on which a VLAN is active in C(members), and those that an instance of spanning tree blocks in
+          C(blocked).
+      type: dict
+      sample:
+        links: {Ethernet9/1: connected, Ethernet10/1: disabled}
+        vlans: {"101": active}
+        members: {"101": [Ethernet9/1]}
+        blocked: {}
     sessions:
       description:
         - The configuration sessions that are open or wait for their confirmation, each with its state, in C(busy).

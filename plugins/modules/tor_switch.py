@@ -17,7 +17,8 @@ description:
     has with the plan, everything else with what it had before, and what it sees at its ports with what it saw there
     before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it rolls
     the change back, and if the switch can no longer be reached, the switch rolls it back by itself.
-  - Quality of service and MTU are only ever changed where they are declared, whatever the O(state).
+  - Quality of service and MTU are only ever changed where they are declared, whatever the O(state). A port that is
+    shut down is opened only where C(enabled) is declared.
   - Over eAPI, a run with nothing to change costs the switch two requests, any other eight, and more only while links
     settle or with O(canary).
 extends_documentation_fragment: [ipu.pod._attributes, ipu.pod._tor_switch]
@@ -26,7 +27,7 @@ options:
     description:
       - V(merged) makes the switch what is declared, and keeps what is not.
       - V(replaced) also gives the settings that are not given EOS's defaults, of the listed VLANs, ports, profiles and
-        queues, except for MTU and quality of service of ports.
+        queues, except for MTU, quality of service and C(enabled) of ports.
       - V(overridden) does the same, and removes the VLANs of O(scope) that are not listed, and gives the ports of
         O(scope) that are not listed EOS's defaults.
       - V(gathered) changes nothing and returns RV(gathered).

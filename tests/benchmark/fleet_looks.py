@@ -68,7 +68,8 @@ def _switch(name: str, text: str, seen: Told) -> Look:
     config = gathered(parse(text))
     info = {**config, **{field.name: seen.get(field.name) for field in fields(Observed)}}
     sessions = {"busy": {}, "left_over": [], "timer": None}
-    parts = {"running_config": {"text": text}, "gathered": config, "info": info, "sessions": sessions}
+    status = {"links": {}, "vlans": {}, "members": {}, "blocked": {}}
+    parts = {"running_config": {"text": text}, "gathered": config, "info": info, "status": status, "sessions": sessions}
     return _look(name, _defaults("tor_switch"), **plain(parts))
 
 

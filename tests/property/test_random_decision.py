@@ -108,7 +108,7 @@ def come_up(there: PodInMemory, declaration: Declaration) -> None:
 def assert_done(there: PodInMemory, declaration: Declaration) -> None:
     there.touch(*there.devices)
     found = there.decide(declaration)
-    assert (found.refusals, found.troubles, found.plan.steps) == ([], [], [])
+    assert (found.refusals, found.findings, found.plan.steps) == ([], [], [])
     looks = there.looks()
     shared = looks[CONTROLLER]["parts"]["controllers"]
     switch = looks["p-tor"]["parts"]["gathered"]

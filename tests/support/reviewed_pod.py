@@ -73,6 +73,20 @@ def step(number: int, device: str, kind: str, name: str, **fields: Any) -> dict[
     }
 
 
+def finding(device: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
+    """A finding of a plan document."""
+    return {
+        "device": device,
+        "layer": "switch",
+        "kind": kind,
+        "name": name,
+        "finding": f"{kind} {name} does not work",
+        "remedy": "mend it",
+        "affected": {"vpods": [], "partitions": []},
+        **fields,
+    }
+
+
 def plan(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A plan document."""
     return {
@@ -82,6 +96,7 @@ def plan(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "pods": ["pod001"],
         "steps": list(steps),
         "unseen": [],
+        "findings": [],
         "not_ours": [],
         "fingerprint": "sha256:0123",
         **fields,

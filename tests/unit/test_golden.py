@@ -39,7 +39,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import m
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.table import table_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.vpod_table import vpod_table
 from tests.support.controller_looks import SETTINGS
-from tests.support.reviewed_pod import declared, plan, rack, step
+from tests.support.reviewed_pod import declared, finding, plan, rack, step
 from tests.unit.host_resources.test_vipu_controller import WITH_ALICE
 from tests.unit.host_resources.test_vpod import DEFAULTS, NETWORK, SECURE
 from tests.unit.pod_services.test_chrony_and_rsyslog import SYSLOG, TIME
@@ -74,7 +74,14 @@ BESIDE: dict[str, Any] = {
     "unseen": [{"device": "pod001-poplar2", "message": f"no route to host {MARKUP}"}],
     "not_ours": [{"device": "ctrl001", "kind": "partition", "name": "p4711", "owner": "made by Slurm"}],
 }
-FINDINGS = [{"device": "pod001-tor", "finding": "VLAN 101 is carried by nobody", "remedy": "carry it"}]
+FINDINGS = [
+    finding(
+        *("pod001-tor", "vlan", "101"),
+        finding="VLAN 101 is carried by nobody",
+        remedy="carry it",
+        affected={"vpods": ["alice-pod001"], "partitions": []},
+    )
+]
 PLAN = plan(*STEPS, **BESIDE, findings=FINDINGS)
 MANY = plan(*(step(number, "pod001-tor", "vlan", str(number), risk="disruptive") for number in range(1, 25)))
 RULES = [
@@ -83,7 +90,7 @@ RULES = [
     {"kind": "vlan", "name": "101", "reason": "old", "until": "2026-01-01"},
 ]
 LOOKED_AT = {"pod001-tor": {"port": ["Ethernet9/1", "Ethernet10/1"], "vlan": ["101"]}}
-DRIFT = drift_report(plan(*STEPS, **BESIDE), LOOKED_AT, parse_rules(RULES), "2026-11-21")
+DRIFT = drift_report(PLAN, LOOKED_AT, parse_rules(RULES), "2026-11-21")
 NEW_CLUSTER = {
     "name": "new",
     "partition": "all",
@@ -109,7 +116,8 @@ def vpods() -> list[str]:
         step(1, "ctrl001", "allocation", "x", layer="controller", affected={"vpods": ["bob-pod001"]}, action="remove"),
         step(2, "pod001-tor", "port", "x", affected={"vpods": ["alice-pod001"]}),
     ]
-    return vpod_table(parse_declaration(words), due, ["bob-pod001", "alice-pod001", "alice-pod002"])
+    shut = finding("pod002-tor", "port", "x", affected={"vpods": ["alice-pod002"]})
+    return vpod_table(parse_declaration(words), due, ["bob-pod001", "alice-pod001", "alice-pod002"], [shut])
 
 
 def written(things: Iterable[Resource]) -> str:

@@ -25,8 +25,9 @@ from .._tor.session import (
     read_running_config,
     seconds_left,
 )
+from .._tor.status import STATUS, status
 from .._tor.surroundings import left_over_of
-from .parts import Part, answer_of
+from .parts import Part, answer_of, plain
 
 Ask = Callable[[Sequence[str], Sequence[str]], Dict[str, str]]
 """The JSON answers to commands that every switch knows, and to some that a switch may refuse."""
@@ -58,6 +59,7 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
         "running_config": config,
         "gathered": answer_of(lambda: gathered(_parsed(config))),
         "info": answer_of(info),
+        "status": answer_of(lambda: plain(status(answers(STATUS, ())))),
         "sessions": answer_of(lambda: _sessions(answers(AROUND, ()), host, now())),
     }
 
@@ -79,7 +81,7 @@ def _parsed(config: Part) -> RunningConfig:
 def _together(send: Send) -> Ask:
     """Asks for everything at once; what is refused then is asked for part by part."""
     try:
-        answers = ask(send, [*AROUND, *ALWAYS], COUNTERS)
+        answers = ask(send, list(dict.fromkeys([*AROUND, *ALWAYS, *STATUS])), COUNTERS)
     except CommandRefused:
         return lambda needed, wished: ask(send, needed, wished)
     except DeviceError as error:

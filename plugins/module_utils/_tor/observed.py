@@ -68,7 +68,8 @@ def observed(answers: Mapping[str, str]) -> Observed:
     Raises:
         DeviceError: an answer is not what EOS documents; the message names the command.
     """
-    return Observed(**{part: _understood(*command, answers) for part, command in _PARTS.items()})
+    asked = {part: how for part, how in _PARTS.items() if how[0] in answers}
+    return Observed(**{part: understood(*how, answers) for part, how in asked.items()})
 
 
 def observed_from(reported: Mapping[str, Any]) -> Observed:
@@ -76,9 +77,8 @@ def observed_from(reported: Mapping[str, Any]) -> Observed:
     return Observed(**{field.name: reported[field.name] for field in fields(Observed)})
 
 
-def _understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood | None:
-    if command not in answers:
-        return None
+def understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood:
+    """What a function makes of the answer to a command; DeviceError where it cannot."""
     try:
         return understand(json.loads(answers[command]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -89,7 +89,7 @@ def _neighbours(answer: Any) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = {}
     for entry in answer["lldpNeighbors"]:
         neighbour = {"device": str(entry["neighborDevice"]), "port": str(entry["neighborPort"])}
-        found.setdefault(_port(entry["port"]), []).append(neighbour)
+        found.setdefault(full_name(entry["port"]), []).append(neighbour)
     return found
 
 
@@ -98,38 +98,39 @@ def _macs(answer: Any) -> dict[str, list[dict[str, Any]]]:
     for entry in answer["unicastTable"]["tableEntries"]:
         if entry["entryType"] == "dynamic":
             learned = {"mac": str(entry["macAddress"]).lower(), "vlan": int(entry["vlanId"])}
-            found.setdefault(_port(entry["interface"]), []).append(learned)
+            found.setdefault(full_name(entry["interface"]), []).append(learned)
     return found
 
 
-def _vlan_members(answer: Any) -> dict[str, list[str]]:
-    return {vlan_id: [_port(name) for name in vlan["interfaces"]] for vlan_id, vlan in answer["vlans"].items()}
+def vlan_members(answer: Any) -> dict[str, list[str]]:
+    """VLAN ID as text to the ports that are in it now, from the answer to `show vlan`."""
+    return {vlan_id: [full_name(name) for name in vlan["interfaces"]] for vlan_id, vlan in answer["vlans"].items()}
 
 
 def _errors(answer: Any) -> Counters:
     return {
-        _port(name): {counter: int(value) for counter, value in counters.items()}
+        full_name(name): {counter: int(value) for counter, value in counters.items()}
         for name, counters in answer["interfaceErrorCounters"].items()
     }
 
 
 def _pause_frames(answer: Any) -> Counters:
     return {
-        _port(name): {"rx": int(counters["rxFrames"]), "tx": int(counters["txFrames"])}
+        full_name(name): {"rx": int(counters["rxFrames"]), "tx": int(counters["txFrames"])}
         for name, counters in answer["interfaceCounters"].items()
     }
 
 
 def _ecn_marks(answer: Any) -> Counters:
     return {
-        _port(name): {
+        full_name(name): {
             queue: int(marked) for queue, marked in counters["queueCounters"].items() if str(marked) != NO_ECN
         }
         for name, counters in answer["intfQueueCounters"].items()
     }
 
 
-def _port(name: str) -> str:
+def full_name(name: str) -> str:
     """The full name; what is no port of ours (Cpu, Vxlan1, Router) keeps the switch's own."""
     try:
         return port_name(name)
@@ -140,7 +141,7 @@ def _port(name: str) -> str:
 _PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "neighbours": (LLDP, _neighbours),
     "macs": (MACS, _macs),
-    "vlan_members": (VLAN_MEMBERS, _vlan_members),
+    "vlan_members": (VLAN_MEMBERS, vlan_members),
     "errors": (ERRORS, _errors),
     "pause_frames": (PAUSE_FRAMES, _pause_frames),
     "ecn_marks": (ECN_MARKS, _ecn_marks),

@@ -192,7 +192,8 @@ def _target(base: Fields, wanted: Fields) -> Fields:
 def _port_target(wanted: Fields, before: Fields | None, exact: bool, refused: frozenset[int]) -> Fields:
     """Return all desired fields of a port: the declared ones; the rest as they are, or EOS's defaults if exact.
 
-    MTU and quality of service stay unless they are declared, and so do settings that a member has from its channel.
+    Whether it is shut down, MTU and quality of service stay unless they are declared, and so do settings that a member
+    has from its channel.
     """
     present = before or PORT_DEFAULTS
     group = (

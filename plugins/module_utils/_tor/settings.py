@@ -109,7 +109,7 @@ PORT = (
 )
 
 PORT_DEFAULTS = defaults_of(PORT)
-ONLY_IF_DECLARED = ("mtu", "qos_profile", "qos_trust")
+ONLY_IF_DECLARED = ("enabled", "mtu", "qos_profile", "qos_trust")
 """Settings that a port keeps unless they are declared, whatever the state of the module."""
 FROM_CHANNEL = ("mode", "vlan", "native_vlan", "allowed_vlans", "mtu", "spanning_tree_edge")
 """Settings that EOS takes from the port channel for its members."""

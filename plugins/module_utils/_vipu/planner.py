@@ -51,21 +51,24 @@ def plan(declared: Declared, actual: State, policy: Policy = Policy()) -> list[S
     return removals + creations
 
 
-def trouble(declared: Declared, state: State) -> str:
-    """The problems of declared partitions that exist, with their remedies; empty if there are none."""
-    found = []
+def troubles(declared: Declared, state: State) -> dict[str, tuple[str, str]]:
+    """Declared partitions that exist and do not work, by name: what is wrong, and the remedy."""
+    found = {}
     for name in wanted(declared)[PARTITION]:
         fields = state[PARTITION].get(name, {})
         status = fields.get("status", ACTIVE)
         if status == ERROR:
             errors = "; ".join(fields.get("errors") or ["the controller does not say why"])
-            found.append(
-                f"partition {name} is in {ERROR}: {errors}; put that right, then reset the partition with vipu_action, "
-                "or remove it"
-            )
+            remedy = "put that right, then reset the partition with vipu_action, or remove it"
+            found[name] = (f"partition {name} is in {ERROR}: {errors}", remedy)
         elif status != ACTIVE:
-            found.append(f"partition {name} is still {status}; run again later, or raise wait_timeout")
-    return "; ".join(found)
+            found[name] = (f"partition {name} is still {status}", "run again later, or raise wait_timeout")
+    return found
+
+
+def trouble(declared: Declared, state: State) -> str:
+    """The same in a sentence; empty if all of them work."""
+    return "; ".join(f"{what}; {remedy}" for what, remedy in troubles(declared, state).values())
 
 
 def _refuse(problems: list[str]) -> None:

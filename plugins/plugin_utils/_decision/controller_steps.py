@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, State, Step, predict
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import unwanted
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, KINDS, USER, empty_state, plural
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
+    AGENT,
+    ALLOCATION,
+    KINDS,
+    PARTITION,
+    USER,
+    empty_state,
+    plural,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan, trouble
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan, troubles
 
 from .._host_resources.resources import RUN, TASK, Absent, Made, Unit, resource_steps
 from .._host_resources.vipu_controller import (
@@ -24,11 +32,14 @@ from .._host_resources.vipu_controller import (
     service_of,
     service_resources,
 )
+from .finding import Finding
 from .looks import Look, missing, part
 
 Options = Mapping[str, Any]
 Settings = Mapping[str, Any]
 
+# Of an agent, as controllers spell it; the second where one does not say.
+UP, UNKNOWN = "up", "unknown"
 KEEP_STORAGE = "Keep the storage"
 # Everything in the allocation of a vPOD that goes, whoever made it.
 ALL = 1_000_000
@@ -173,17 +184,34 @@ def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> li
     return found
 
 
-def partition_trouble(options: Options, look: Look, earlier: Sequence[Step] = (), vpod: str = "") -> str:
-    """Return problems of declared partitions that no step repairs, with remedies.
+def entity_findings(
+    controllers: Mapping[str, Options], look: Look, steps: Sequence[Step], machines: Collection[str]
+) -> list[Finding]:
+    """Return what does not work of the declared agents and partitions of a host's controllers.
 
-    ``earlier`` are all steps of the plan there; ``vpod`` is whose dedicated controller it is, empty for that of a
-    cluster.
+    ``controllers`` has the options of each, by the vPOD whose dedicated one it is, empty for that of a cluster;
+    ``steps`` are all that the plan does there, ``machines`` the IPU-Machines that have to work.
     """
-    there = (part(look, "controllers") or {}).get(vpod, {})
-    if not _answers(there):
-        return ""
-    params = {kind: options[kind] for kind in map(plural, KINDS) if kind in options}
-    return trouble(declared_by(params), predict(_entities(there), _of_vpod(earlier, vpod)))
+    found: dict[Finding, None] = {}
+    for vpod, options in controllers.items():
+        there = (part(look, "controllers") or {}).get(vpod, {})
+        if _answers(there):
+            params = {kind: options[kind] for kind in map(plural, KINDS) if kind in options}
+            state = predict(_entities(there), _of_vpod(steps, vpod))
+            found.update(dict.fromkeys(_of_agents(look["host"], params.get("agents", ()), state, machines)))
+            for name, (what, remedy) in troubles(declared_by(params), state).items():
+                found[Finding(PARTITION, name, what, remedy)] = None
+    return list(found)
+
+
+def _of_agents(host: str, agents: Sequence[Options], state: State, machines: Collection[str]) -> Iterator[Finding]:
+    for agent in agents:
+        name = agent["name"]
+        status = state[AGENT].get(name, {}).get("status") or UNKNOWN
+        if name in machines and status.lower() not in (UP, UNKNOWN):
+            what = f"agent {name} is {status}, says the V-IPU controller on {host}"
+            remedy = f"start it again at {agent['host']}, or declare {name} `excluded` in its pod while it is repaired"
+            yield Finding(AGENT, name, what, remedy)
 
 
 def needs_decision_point(steps: Sequence[Step], look: Look) -> bool:

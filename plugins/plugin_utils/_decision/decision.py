@@ -10,16 +10,17 @@ mode show it, a run carries it out.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._inventory import stages
-from .._inventory.stages import PARTS, STAGES, Stage
+from .._inventory.stages import PARTS, Stage
 from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .contradictions import contradictions, too_early
-from .controller_steps import held, moved, needs_decision_point, partition_trouble, silence
+from .controller_steps import held, moved, needs_decision_point, silence
+from .findings import findings_of
 from .looks import REFUSED, TIMED_OUT, Look, answered
 from .stage_steps import Plan, plan_of
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
@@ -58,8 +59,8 @@ class Decision:
     tenancy: Tenancy | None
     refusals: list[str]  # why the run must not begin, one sentence each
     unseen: list[dict[str, str]]  # ``device`` and ``message`` of what could not be looked at or planned
-    # ``device`` and ``message`` of what is wrong and no step puts right; a run fails for them in the end.
-    troubles: list[dict[str, str]] = field(default_factory=list)
+    # What is wrong and no step puts right, as in a plan document; a run fails for it in the end.
+    findings: list[dict[str, str]] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)  # the steps, and what every device with a step should be
     point: str = ""  # the stage after which has to be looked and decided again; empty for none
 
@@ -87,12 +88,12 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         *(refused_interruptions(tenancy, looks, request.allowed) if request.parts else []),
         *(_with_device(each) for each in plan.refusals),
     ]
-    troubles = _troubles(tenancy, plan, looks, request)
+    findings, unread = findings_of(tenancy, plan, looks, _concern(declaration, request), request.only)
     allocating = [host for (host, stage) in plan.made if stage == stages.CONTROLLERS]
     is_by_size = any(needs_decision_point(plan.made[host, stages.CONTROLLERS], looks[host]) for host in allocating)
     point = stages.CONTROLLERS if is_by_size else ""
-    unknown = [*unseen, *plan.refusals, *troubles]
-    return Decision(tenancy, list(dict.fromkeys(refusals)), unknown, troubles, plan, point)
+    unknown = [*unseen, *plan.refusals, *(each for each in unread if each not in plan.refusals)]
+    return Decision(tenancy, list(dict.fromkeys(refusals)), unknown, findings, plan, point)
 
 
 def left_servers(declaration: Declaration, looks: Looks, only: Sequence[str]) -> list[str]:
@@ -120,6 +121,11 @@ def _permission(declaration: Declaration, request: Request) -> Callable[[str, St
         return device in hosts and stage.part in request.parts and device not in only_read[LAYERS[stage.layer]]
 
     return may_change
+
+
+def _concern(declaration: Declaration, request: Request) -> Callable[[str, Stage], bool]:
+    """Which stages a run is about on a device; one that changes nothing is about all of them."""
+    return _permission(declaration, replace(request, parts=request.parts or PARTS))
 
 
 def _unseen(declaration: Declaration, looks: Looks, request: Request) -> list[dict[str, str]]:
@@ -165,23 +171,6 @@ def _moved_controllers(tenancy: Tenancy, looks: Looks, only: Sequence[str] | Non
         ]
         if host in looks and answered(looks[host]):
             found += moved(here, own, looks[host])
-    return found
-
-
-def _troubles(tenancy: Tenancy, plan: Plan, looks: Looks, request: Request) -> list[dict[str, str]]:
-    """Declared partitions that are there and do not work."""
-    if "controllers" not in request.parts:
-        return []
-    found = []
-    for host, options in tenancy.bring_up["vipu_controllers"].items():
-        look = looks.get(host)
-        if look is None or not answered(look) or host not in request.hosts:
-            continue
-        steps = plan.before(host, *(stage.name for stage in STAGES))
-        own = [(each, each["name"]) for each in tenancy.bring_up["dedicated_controllers"].get(host, [])]
-        for controller, vpod in [(options, ""), *own]:
-            words = partition_trouble(controller, look, steps, vpod)
-            found += [{"device": host, "message": words}] if words else []
     return found
 
 

@@ -67,7 +67,7 @@ def drift_view(document: Document, compared: Mapping[str, Any], rules: Any, toda
 def vpods_view(document: Document, declaration: Declaration, only: Sequence[str] | None) -> View:
     """Where each vPOD stands, layer by layer."""
     names = [*declaration.absent, *declaration.vpods] if only is None else only
-    return View(vpod_table(declaration, document["steps"], names))
+    return View(vpod_table(declaration, document["steps"], names, document["findings"]))
 
 
 def capacity_view(
@@ -186,7 +186,9 @@ def document_of(
         return plan_document(replace(declaration, vpods={}), {}, [], unknown or decision.unseen, [], made, by)
     steps = [{key: value for key, value in step.items() if key != "stage"} for step in decision.plan.steps]
     with_absent, placement = _with_absent(tenancy)
-    return plan_document(with_absent, placement, steps, decision.unseen, not_ours(tenancy, looks), made, by)
+    return plan_document(
+        with_absent, placement, steps, decision.unseen, not_ours(tenancy, looks), made, by, decision.findings
+    )
 
 
 def not_ours(tenancy: Tenancy, looks: Mapping[str, Look]) -> list[dict[str, str]]:

@@ -78,7 +78,9 @@ PORT_SETTINGS = Record(
         "what a trunk carries. The native VLAN, and at a server its tenant's, need not be listed"
     ),
     Key("mtu", SWITCH_MTU, derived=BY_ROLE).means("in bytes"),
-    Key("enabled", FLAG, derived=BY_ROLE).means("whether it is up"),
+    Key("enabled", FLAG, derived="kept as it is").means(
+        "whether it is up. Without it a port that is shut down stays so, and is a finding"
+    ),
     Key("channel_group", integer(0, 2000), derived=BY_ROLE).means(
         "the number of the port channel that it is a member of, 0 for none"
     ),

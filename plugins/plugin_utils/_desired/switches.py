@@ -44,7 +44,7 @@ def owner_of(vpod: Vpod | None) -> str:
 
 
 def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, Vpod]) -> Options:
-    """Return a ToR switch as options of tor_switch, and ``cables`` for tor_info.
+    """Return a ToR switch as options of tor_switch, ``cables`` for tor_info, and the ``roles`` of its ports.
 
     ``tenants`` maps devices to their vPODs; what is missing belongs to its pod.
     """
@@ -69,6 +69,7 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
         "qos": qos,
         "canary": _canary(pod, places, ports),
         "cables": _cables(places),
+        "roles": _roles(places, ports),
     }
 
 
@@ -216,6 +217,15 @@ def _canary(pod: Pod, places: Mapping[str, Place], ports: Mapping[str, Options])
     canary = [name for name in map(canonical_port, named) if name in ports]
     channels = [f"Port-Channel{ports[name]['channel_group']}" for name in canary if ports[name].get("channel_group")]
     return list(dict.fromkeys([*canary, *channels]))
+
+
+def _roles(places: Mapping[str, Place], ports: Mapping[str, Options]) -> dict[str, str]:
+    """What the ports are for, where that is known; a port channel is for what its members are for."""
+    roles = {name: role for name in ports if name in places for role in [places[name].role] if role}
+    for name, port in ports.items():
+        if port.get("channel_group") and name in roles:
+            roles.setdefault(f"Port-Channel{port['channel_group']}", roles[name])
+    return roles
 
 
 def _cables(places: Mapping[str, Place]) -> list[Options]:

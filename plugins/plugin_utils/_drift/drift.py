@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._reports.markdown import markdown_of
-from .._reports.table import steps_of, wrapped
+from .._reports.table import finding_lines, steps_of, wrapped
 from .._reports.wording import counted
 from .ignore_rules import EXPIRED, UNUSED, USED, Rule, divide
 
@@ -21,7 +21,7 @@ EXIT_CODES = {SAME: 0, COULD_NOT_LOOK: 1, DRIFT: 2}
 def drift_report(
     plan: Mapping[str, Any], looked_at: Mapping[str, Mapping[str, Sequence[str]]], rules: Sequence[Rule], today: str
 ) -> Report:
-    """The report: a plan document whose steps are the drift that counts, and what is said of it.
+    """The report: a plan document whose steps and findings are the drift that counts, and what is said of it.
 
     Args:
         plan: the plan document of a dry run.
@@ -30,18 +30,20 @@ def drift_report(
         today: as 2026-11-21.
 
     Returns:
-        The plan with ``verdict`` and its ``exit_code``, ``steps`` without what is ignored, ``ignored``, ``rules`` with
-        their ``state`` (used, unused, expired) and ``looked_at``. Where something could not be looked at, that is the
-        verdict, whatever has drifted besides.
+        The plan with ``verdict`` and its ``exit_code``, ``steps`` and ``findings`` without what is ignored,
+        ``ignored``, ``rules`` with their ``state`` (used, unused, expired) and ``looked_at``. Where something could not
+        be looked at, that is the verdict, whatever has drifted besides.
     """
-    steps, ignored, states = divide(rules, plan["steps"], today)
-    verdict = COULD_NOT_LOOK if plan["unseen"] else DRIFT if steps else SAME
+    drifted, ignored, states = divide(rules, [*plan["steps"], *plan["findings"]], today)
+    steps, findings = ([each for each in drifted if ("finding" in each) is is_finding] for is_finding in (False, True))
+    verdict = COULD_NOT_LOOK if plan["unseen"] else DRIFT if drifted else SAME
     return {
         **{key: plan[key] for key in ("schema", "made", "by", "pods")},
         "verdict": verdict,
         "exit_code": EXIT_CODES[verdict],
         "steps": steps,
-        "ignored": ignored,
+        "findings": findings,
+        "ignored": [{"reason": each.get("finding"), **each} for each in ignored],
         "rules": states,
         "unseen": plan["unseen"],
         "not_ours": plan["not_ours"],
@@ -57,7 +59,7 @@ def drift_summary(report: Mapping[str, Any]) -> str:
     things = sum(len(names) for kinds in report["looked_at"].values() for names in kinds.values())
     devices = len(report["looked_at"])
     seen = f"{counted(things, 'thing')} on {counted(devices, 'device')} looked at"
-    drifted = {(step["device"], step["kind"], step["name"]) for step in report["steps"]}
+    drifted = {(each["device"], each["kind"], each["name"]) for each in (*report["steps"], *report["findings"])}
     outcome = f"{len(drifted)} not as declared" if drifted else "all as declared"
     ignored = f", {len(report['ignored'])} ignored" if report["ignored"] else ""
     unseen = {each["device"] for each in report["unseen"]}
@@ -78,7 +80,8 @@ def drift_table(report: Mapping[str, Any]) -> list[str]:
         *(f"not ours: {each['device']} {each['kind']} {each['name']}, {each['owner']}" for each in report["not_ours"]),
     ]
     lines = [line for text in asides for line in wrapped(text, "", "  ")]
-    return [*steps_of(report["steps"]), *lines, *wrapped(drift_summary(report))]
+    drifted = [*steps_of(report["steps"]), *finding_lines(report["findings"])]
+    return [*drifted, *lines, *wrapped(drift_summary(report))]
 
 
 def drift_markdown(report: Mapping[str, Any]) -> str:

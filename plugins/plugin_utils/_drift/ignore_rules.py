@@ -28,9 +28,9 @@ class Rule:
     reason: str
     until: str
 
-    def ignores(self, step: Mapping[str, Any]) -> bool:
-        """Whether a step is what the rule is about."""
-        return all(fnmatchcase(str(step[field]), getattr(self, field)) for field in PATTERNS)
+    def ignores(self, drift: Mapping[str, Any]) -> bool:
+        """Whether a step or a finding is what the rule is about."""
+        return all(fnmatchcase(str(drift[field]), getattr(self, field)) for field in PATTERNS)
 
     def is_expired(self, today: str) -> bool:
         """Whether its last day is over; days are written as 2026-12-31."""

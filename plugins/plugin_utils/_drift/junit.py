@@ -22,10 +22,10 @@ def junit_of(report: Mapping[str, Any]) -> str:
     """One suite a device; what drifted has failed, what is ignored is skipped, an unseen device is an error."""
     suites = Element("testsuites", name="drift")
     unseen = {each["device"]: each["message"] for each in report["unseen"]}
-    steps, ignored = _by_thing(report["steps"]), _by_thing(report["ignored"])
-    devices = dict.fromkeys([*report["looked_at"], *(device for device, _thing in (*steps, *ignored)), *unseen])
+    drifted, ignored = _by_thing([*report["steps"], *report["findings"]]), _by_thing(report["ignored"])
+    devices = dict.fromkeys([*report["looked_at"], *(device for device, _thing in (*drifted, *ignored)), *unseen])
     for device in devices:
-        cases = list(_cases(report, device, steps, ignored))
+        cases = list(_cases(report, device, drifted, ignored))
         suite = SubElement(suites, "testsuite", name=device, timestamp=report["made"].rstrip("Z"))
         for (kind, name), found, because in cases:
             case = SubElement(suite, "testcase", classname=f"{device}.{kind}", name=_written(name))
@@ -38,31 +38,38 @@ def junit_of(report: Mapping[str, Any]) -> str:
     return tostring(suites, encoding="unicode") + "\n"
 
 
-def _by_thing(steps: list[Mapping[str, Any]]) -> dict[tuple[str, Thing], list[Mapping[str, Any]]]:
+def _by_thing(drift: list[Mapping[str, Any]]) -> dict[tuple[str, Thing], list[Mapping[str, Any]]]:
     found: dict[tuple[str, Thing], list[Mapping[str, Any]]] = {}
-    for step in steps:
-        found.setdefault((step["device"], (step["kind"], step["name"])), []).append(step)
+    for each in drift:
+        found.setdefault((each["device"], (each["kind"], each["name"])), []).append(each)
     return found
 
 
 def _cases(
-    report: Mapping[str, Any], device: str, steps: Mapping[Any, Any], ignored: Mapping[Any, Any]
+    report: Mapping[str, Any], device: str, drifted: Mapping[Any, Any], ignored: Mapping[Any, Any]
 ) -> Iterator[tuple[Thing, list[Mapping[str, Any]], str]]:
     """Each thing of a device with the drift that counts, or why it does not."""
     seen = [(kind, name) for kind, names in report["looked_at"].get(device, {}).items() for name in names]
-    found = [thing for where, thing in (*steps, *ignored) if where == device]
+    found = [thing for where, thing in (*drifted, *ignored) if where == device]
     for thing in dict.fromkeys([*seen, *found]):
-        because = [f"{step['ignored_because']} (until {step['until']})" for step in ignored.get((device, thing), [])]
-        yield thing, steps.get((device, thing), []), "; ".join(dict.fromkeys(because))
+        because = [f"{each['ignored_because']} (until {each['until']})" for each in ignored.get((device, thing), [])]
+        yield thing, drifted.get((device, thing), []), "; ".join(dict.fromkeys(because))
 
 
-def _verdict(case: Element, steps: list[Mapping[str, Any]], because: str) -> None:
-    if steps:
-        reasons = "; ".join(dict.fromkeys(f"{step['action']}: {step['reason']}" for step in steps))
+def _verdict(case: Element, drifted: list[Mapping[str, Any]], because: str) -> None:
+    if drifted:
+        reasons = "; ".join(dict.fromkeys(map(_reason, drifted)))
         failure = SubElement(case, "failure", message=_written(reasons))
-        failure.text = _written("\n".join(_difference(each) for step in steps for each in differences_of(step)))
+        failure.text = _written("\n".join(_difference(each) for drift in drifted for each in differences_of(drift)))
     elif because:
         SubElement(case, "skipped", message=_written(because))
+
+
+def _reason(drift: Mapping[str, Any]) -> str:
+    """Why a step is due, or what a finding says."""
+    if "finding" in drift:
+        return f"{drift['finding']}; {drift['remedy']}"
+    return f"{drift['action']}: {drift['reason']}"
 
 
 def _difference(difference: Any) -> str:

@@ -112,7 +112,8 @@ def _link(cable: Cable, seen: SeenServer) -> Iterator[str]:
         yield f"{end(name, 'switched off')} and {port}: switch the NIC on, or run playbooks/poplar_servers.yml"
     elif not nic["carrier"]:
         other = end(port, "switched on" if cable.port_enabled else "switched off")
-        remedy = "check the cable and its transceivers" if cable.port_enabled else "switch the port on"
+        on = "switch the port on, or give it `enabled: true` in pods.yml"
+        remedy = "check the cable and its transceivers" if cable.port_enabled else on
         yield f"{end(name, 'no link')} and {other}: {remedy}"
     elif nic["speed_verdict"] == "slower":
         speed, wanted = nic["speed"], f"at least {minimum['speed']} Mbit/s are expected"

@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
 from .._pod.model import Declaration
-from .impact import Tenants
+from .impact import Affected, Tenants
 
 Document = dict[str, Any]
 Step = Mapping[str, Any]
@@ -34,6 +34,7 @@ def plan_document(
     not_ours: Sequence[Mapping[str, str]],
     made: str,
     by: str,
+    findings: Sequence[Mapping[str, str]] = (),
 ) -> Document:
     """The plan.
 
@@ -45,12 +46,17 @@ def plan_document(
         not_ours: ``device``, ``kind``, ``name`` and ``owner`` of what is there and is left alone.
         made: when, in UTC, as 2026-11-21T15:00:00Z.
         by: who, as alice@control1.
+        findings: ``device``, ``layer``, ``kind``, ``name``, ``finding`` and ``remedy`` of what is wrong and no step
+            puts right.
     """
     tenants = Tenants(declaration, placement)
+
+    def affected(thing: Mapping[str, Any]) -> Affected:
+        return tenants.affected(thing["device"], thing["layer"], thing["kind"], thing["name"])
+
     ordered = []
     for number, step in enumerate(_in_order(declaration, steps), 1):
-        affected = tenants.affected(step["device"], step["layer"], step["kind"], step["name"])
-        whole = {**step, "number": number, "affected": affected}
+        whole = {**step, "number": number, "affected": affected(step)}
         ordered.append({key: whole[key] for key in STEP_KEYS})
     return {
         "schema": SCHEMA,
@@ -59,6 +65,7 @@ def plan_document(
         "pods": list(declaration.pods),
         "steps": ordered,
         "unseen": [dict(each) for each in unseen],
+        "findings": [{**each, "affected": affected(each)} for each in findings],
         "not_ours": [dict(each) for each in not_ours],
         "fingerprint": fingerprint_of(ordered),
     }

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from .wording import NOT_THERE, SHAPE_OF_RISK, Difference, counted, differences_of, summary_of
+from .wording import NOT_THERE, SHAPE_OF_RISK, Difference, counted, differences_of, finding_text, summary_of
 
 WIDTH = 100
 INDENT = " " * 7
@@ -24,6 +24,7 @@ def table_of(document: Mapping[str, Any]) -> list[str]:
     unseen = [f"{each['device']}: could not be looked at: {each['message']}" for each in document["unseen"]]
     return [
         *steps_of(document["steps"]),
+        *finding_lines(document["findings"]),
         *(line for text in unseen for line in wrapped(text, "", "  ")),
         *wrapped(summary_of(document)),
     ]
@@ -37,12 +38,21 @@ def steps_of(steps: Sequence[Step]) -> list[str]:
     return lines
 
 
+def finding_lines(findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The lines of the findings, each with whom it concerns."""
+    return [line for each in findings for line in wrapped(finding_text(each) + _concerned(each), "", "  ")]
+
+
+def _concerned(thing: Mapping[str, Any]) -> str:
+    affected = ", ".join(thing["affected"]["vpods"])
+    return f" (affects {affected})" if affected else ""
+
+
 def _step(step: Step) -> list[str]:
     """Number, risk and what; then the fields; then the reason with who is affected."""
     head = f"{step['number']:>4} {SHAPE_OF_RISK[step['risk']]} {step['action']} {step['kind']} {step['name']}"
     risk = "" if step["risk"] == "none" else f" [{step['risk']}]"
-    affected = ", ".join(step["affected"]["vpods"])
-    why = _short(step["reason"], REASON) + (f" (affects {affected})" if affected else "")
+    why = _short(step["reason"], REASON) + _concerned(step)
     # What the reason has said needs no second time; a thing that is made has its fields in the saved plan.
     unmentioned = [
         each for each in differences_of(step) if step["from"] is not None and each.field not in step["reason"]

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each vPOD stands, layer by layer, by the steps that are still due. Pure."""
+"""Where each vPOD stands, layer by layer, by the steps that are still due, and by what does not work. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import REMOVE
 from ansible_collections.ipu.pod.plugins.module_utils._text.table import aligned
 
 from .._pod.model import Declaration
+from .table import finding_lines
 
 # In the order in which a vPOD comes up; it goes down in the reverse one.
 COLUMNS = ("allocation", "switch ports", "servers", "users", "partitions", "IPUoF")
 DONE, GONE, NOT_YET, TO_BE_REMOVED = "done", "gone", "not yet", "to be removed"
+# It is as declared, and there is a finding.
+NOT_WORKING = "not working"
 # What each of Slurm's jobs has instead.
 BY_JOBS, OF_JOBS = "by jobs", ("allocation", "partitions")
 
@@ -22,17 +25,32 @@ _OF_KIND = {"allocation": "allocation", "user": "users", "partition": "partition
 _OF_LAYER = {"switch": "switch ports", "server": "servers", "vpod": "IPUoF"}
 
 
-def vpod_table(declaration: Declaration, steps: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """The vPODs of these ``names`` as lines of a table; ``steps`` of a plan are still to be done."""
-    return aligned([("vPOD", *COLUMNS), *((name, *_states(declaration, steps, name)) for name in names)])
+Things = Sequence[Mapping[str, Any]]
 
 
-def _states(declaration: Declaration, steps: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    own = [step for step in steps if name in step["affected"]["vpods"]]
+def vpod_table(declaration: Declaration, steps: Things, names: Sequence[str], findings: Things) -> list[str]:
+    """The vPODs of these ``names`` as lines of a table, and below it what is wrong with them.
+
+    ``steps`` of a plan are still to be done; ``findings`` are the plan's.
+    """
+    rows = [(name, *_states(declaration, steps, findings, name)) for name in names]
+    about = [each for each in findings if set(names) & set(each["affected"]["vpods"])]
+    return [*aligned([("vPOD", *COLUMNS), *rows]), *finding_lines(about)]
+
+
+def _states(declaration: Declaration, steps: Things, findings: Things, name: str) -> list[str]:
+    own, wrong = ([each for each in some if name in each["affected"]["vpods"]] for some in (steps, findings))
     actions = {column: {step["action"] for step in own if _column(step) == column} for column in COLUMNS}
+    # A vPOD's allocation is its IPU-Machines, each with an agent.
+    broken = {"allocation" if each["kind"] == "agent" else _column(each) for each in wrong}
     finished = GONE if name in declaration.absent else DONE
     is_for_jobs = name in declaration.vpods and declaration.vpods[name].is_for_jobs
-    return [_state(actions[column], BY_JOBS if is_for_jobs and column in OF_JOBS else finished) for column in COLUMNS]
+    return [
+        NOT_WORKING
+        if column in broken and not actions[column]
+        else _state(actions[column], BY_JOBS if is_for_jobs and column in OF_JOBS else finished)
+        for column in COLUMNS
+    ]
 
 
 def _state(actions: set[str], finished: str) -> str:
@@ -41,6 +59,6 @@ def _state(actions: set[str], finished: str) -> str:
     return TO_BE_REMOVED if finished == GONE or actions == {REMOVE} else NOT_YET
 
 
-def _column(step: Mapping[str, Any]) -> str:
-    """The column that a step belongs to; empty for what is no vPOD's own."""
-    return _OF_KIND.get(step["kind"], "") if step["layer"] == "controller" else _OF_LAYER.get(step["layer"], "")
+def _column(thing: Mapping[str, Any]) -> str:
+    """The column that a step or a finding belongs to; empty for what is no vPOD's own."""
+    return _OF_KIND.get(thing["kind"], "") if thing["layer"] == "controller" else _OF_LAYER.get(thing["layer"], "")

@@ -53,6 +53,11 @@ def summary_of(document: Mapping[str, Any]) -> str:
     return " ".join(sentences)
 
 
+def finding_text(finding: Mapping[str, Any]) -> str:
+    """``pod001-tor: port Ethernet9/1 is err-disabled; what to do``."""
+    return f"{finding['device']}: {finding['finding']}; {finding['remedy']}"
+
+
 def _steps_sentence(steps: Sequence[Mapping[str, Any]]) -> str:
     devices = {step["device"] for step in steps}
     text = f"{counted(len(steps), 'step')} on {counted(len(devices), 'device')}"

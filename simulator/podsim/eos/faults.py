@@ -8,10 +8,13 @@ No data plane here can produce pause frames, ECN marks, symbol errors, or LLDP o
      "namespaces": {"Ethernet9/1": "/run/netns/ipum1"},
      "macs": [{"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1", "vlan": 101}],
      "counters": {"Ethernet9/1": {"inErrors": 0, "rxPause": 5, "txPause": 0, "ecn": {"3": 7}, "stuck": {"3": 1}}},
-     "unplugged": ["Ethernet11/1"]}
+     "unplugged": ["Ethernet11/1"],
+     "errdisabled": {"Ethernet12/1": "bpduguard"},
+     "blocked": {"MST0": ["Ethernet13/1"]}}
 
 Every key may be left out. A MAC without `vlan` sends untagged. A port whose network namespace has no process any more
-leads to a machine that is switched off: it has no link.
+leads to a machine that is switched off: it has no link. A port is err-disabled for its cause, and spanning tree blocks
+ports in an instance; the data plane does not know of either.
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ class Observed:
     macs: tuple[Address, ...] = ()
     counters: dict[str, dict[str, Any]] = field(default_factory=dict)
     unplugged: tuple[str, ...] = ()
+    errdisabled: dict[str, str] = field(default_factory=dict)
+    blocked: dict[str, list[str]] = field(default_factory=dict)
 
 
 def observed_in(file: Path | None) -> Observed:
@@ -73,4 +78,6 @@ def _parse(content: dict[str, Any]) -> Observed:
         macs=tuple(Address(**each) for each in content.get("macs", [])),
         counters=dict(content.get("counters", {})),
         unplugged=tuple(content.get("unplugged", [])),
+        errdisabled=dict(content.get("errdisabled", {})),
+        blocked=dict(content.get("blocked", {})),
     )

@@ -15,11 +15,12 @@ DEFAULT_ROUTED_MTU = 1500
 
 @dataclass(frozen=True)
 class Vlan:
-    """A VLAN of the VLAN database."""
+    """A VLAN of the VLAN database; one with trunk groups is only on trunks of one of them."""
 
     vlan_id: int
     name: str
     active: bool
+    trunk_groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,18 @@ class Port:
     mtu: int
     channel: str | None
     channel_mode: str = ""
+    trunk_groups: frozenset[str] = frozenset()
 
     def carried(self, vlans: dict[int, Vlan]) -> frozenset[int]:
-        """The VLANs that this port forwards: allowed on it and active in the VLAN database."""
+        """The VLANs that this port forwards: allowed on it, and active there by the VLAN database."""
         active = {vlan_id for vlan_id, vlan in vlans.items() if vlan.active}
         if self.mode == "routed":
             return frozenset()
-        return frozenset({self.access_vlan} & active if self.mode == "access" else self.allowed_vlans & active)
+        if self.mode == "access":
+            return frozenset({self.access_vlan} & active)
+        grouped = {vlan_id: vlan.trunk_groups for vlan_id, vlan in vlans.items() if vlan.trunk_groups}
+        elsewhere = {vlan_id for vlan_id, groups in grouped.items() if groups.isdisjoint(self.trunk_groups)}
+        return frozenset(self.allowed_vlans & active - elsewhere)
 
 
 def vlans(config: Node) -> dict[int, Vlan]:
@@ -56,7 +62,8 @@ def vlans(config: Node) -> dict[int, Vlan]:
         if block.line.split()[1].isdecimal():
             vlan_id = int(block.line.split()[1])
             default_name = "default" if vlan_id == 1 else f"VLAN{vlan_id:04}"
-            found[vlan_id] = Vlan(vlan_id, block.value("name") or default_name, not block.has("state suspend"))
+            is_active = not block.has("state suspend")
+            found[vlan_id] = Vlan(vlan_id, block.value("name") or default_name, is_active, _words(block, "trunk group"))
     return found
 
 
@@ -84,4 +91,12 @@ def _port(name: str, block: Node, blocks: dict[str, Node]) -> Port:
         mtu=int(switching.value("mtu") or (DEFAULT_ROUTED_MTU if routed else SWITCHED_MTU)),
         channel=channel,
         channel_mode=group.split()[-1] if group else "",
+        trunk_groups=_words(switching, "switchport trunk group"),
     )
+
+
+def _words(block: Node, line: str) -> frozenset[str]:
+    """The last words of all lines that begin so."""
+    words = line.split()
+    found = (child.line.split() for child in block.ordered_children())
+    return frozenset(each[-1] for each in found if each[: len(words)] == words)

@@ -14,6 +14,8 @@ from podsim.eos.reply import Reply, table
 from podsim.eos.show_system import system_mac
 from podsim.eos.vlan_lists import ALL_VLANS, format_vlans
 
+ERRDISABLED = "errdisabled"
+
 
 def _vlan(cli: Cli, words: list[str]) -> Reply:
     wanted = int(words[2]) if len(words) > 2 else None
@@ -38,8 +40,9 @@ def _vlan(cli: Cli, words: list[str]) -> Reply:
 def _interfaces(cli: Cli, words: list[str]) -> Reply:
     model: dict[str, Any] = {}
     text = ""
+    links = _links(cli)
     for port in _wanted(cli, words):
-        link, line = _link(cli, port)
+        link, line = links[port.name]
         hardware = {"Ethernet": "ethernet", "Management": "ethernet", "Vlan": "vlan", "Port-Channel": "portChannel"}
         mac = system_mac(f"{cli.switch.hostname}/{port.name}")
         model[port.name] = {
@@ -75,8 +78,9 @@ def _interfaces(cli: Cli, words: list[str]) -> Reply:
 def _status(cli: Cli, words: list[str]) -> Reply:
     model: dict[str, Any] = {}
     rows = []
+    links = _links(cli)
     for port in _wanted(cli, words):
-        link, line = _link(cli, port)
+        link, line = links[port.name]
         shown, vlan = _vlan_information(port)
         model[port.name] = {
             "vlanInformation": vlan,
@@ -99,6 +103,27 @@ def _status(cli: Cli, words: list[str]) -> Reply:
             ]
         )
     return Reply(table(["Port", "Name", "Status", "Vlan", "Duplex", "Speed"], rows), {"interfaceStatuses": model})
+
+
+def _errdisabled(cli: Cli, _words: list[str]) -> Reply:
+    every = ports(cli.switch.running)
+    causes = cli.switch.surroundings.errdisabled(cli.switch.running)
+    model = {
+        name: {"description": every[name].description, "status": ERRDISABLED, "causes": [cause]}
+        for name, cause in causes.items()
+    }
+    rows = [[short(name), every[name].description, ERRDISABLED, cause] for name, cause in causes.items()]
+    return Reply(table(["Port", "Name", "Status", "Reason"], rows), {"interfaceStatuses": model})
+
+
+def _blocked_ports(cli: Cli, _words: list[str]) -> Reply:
+    instances = cli.switch.surroundings.blocked(cli.switch.running)
+    model = {instance: {"spanningTreeBlockedPorts": names} for instance, names in instances.items()}
+    rows = [[instance, ", ".join(map(short, names))] for instance, names in instances.items()]
+    count = sum(map(len, instances.values()))
+    text = table(["Name", "Blocked Interfaces List"], rows)
+    text += f"\nNumber of blocked ports (segments) in the system : {count}\n"
+    return Reply(text, {"spanningTreeInstances": model})
 
 
 def _switchport(cli: Cli, words: list[str]) -> Reply:
@@ -146,17 +171,25 @@ def _wanted(cli: Cli, words: list[str]) -> list[Port]:
     return [every[name] for name in ([named] if named else sorted(every, key=natural_order))]
 
 
-def _link(cli: Cli, port: Port) -> tuple[str, str]:
-    """The state of the link and of the line protocol."""
-    if port.shutdown:
-        return "disabled", "down"
-    virtual = port.name.startswith(("Vlan", "Loopback", "Vxlan"))
-    if port.name.startswith("Port-Channel"):
-        able = cli.switch.surroundings.bundled()
-        up = any(each.channel == port.name and each.name in able for each in ports(cli.switch.running).values())
-    else:
-        up = virtual or port.name in cli.switch.surroundings.linked()
-    return ("connected", "up") if up else ("notconnect", "down")
+def _links(cli: Cli) -> dict[str, tuple[str, str]]:
+    """The state of the link and of the line protocol of every interface, for which the surroundings are asked once."""
+    surroundings, every = cli.switch.surroundings, ports(cli.switch.running)
+    linked, wrong = surroundings.linked(), surroundings.errdisabled(cli.switch.running)
+    grouped = any(port.channel for port in every.values())
+    bundled = surroundings.bundled() if grouped else set()
+    up = {
+        *(name for name in every if name in linked or name.startswith(("Vlan", "Loopback", "Vxlan"))),
+        *(port.channel for port in every.values() if port.channel and port.name in bundled),
+    }
+
+    def state(port: Port) -> tuple[str, str]:
+        if port.shutdown:
+            return "disabled", "down"
+        if port.name in wrong:
+            return ERRDISABLED, "down"
+        return ("connected", "up") if port.name in up else ("notconnect", "down")
+
+    return {name: state(port) for name, port in every.items()}
 
 
 def _addresses(cli: Cli, port: Port) -> list[dict[str, Any]]:
@@ -190,6 +223,8 @@ COMMANDS: tuple[Command, ...] = (
     command("show interfaces <interface>", _interfaces),
     command("show interfaces status", _status),
     command("show interfaces <interface> status", _status),
+    command("show interfaces status errdisabled", _errdisabled),
+    command("show spanning-tree blockedports", _blocked_ports),
     command("show interfaces switchport", _switchport),
     command("show interfaces <interface> switchport", _switchport),
 )

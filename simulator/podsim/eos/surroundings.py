@@ -46,7 +46,19 @@ class Surroundings:
     def linked(self) -> set[str]:
         """The interfaces that have a link."""
         observed = self._observed()
-        return self._data_plane.connected() - set(observed.unplugged) - _switched_off(observed.namespaces)
+        down = {*observed.unplugged, *observed.errdisabled, *_switched_off(observed.namespaces)}
+        return self._data_plane.connected() - down
+
+    def errdisabled(self, running: Node) -> dict[str, str]:
+        """The ports that the switch has disabled for an error, with the cause; to shut a port down ends that."""
+        every = ports(running)
+        return {name: cause for name, cause in self._observed().errdisabled.items() if not every[name].shutdown}
+
+    def blocked(self, running: Node) -> dict[str, list[str]]:
+        """The ports that spanning tree blocks, by its instances; a port that is down takes no part in it."""
+        linked, told = self._up(running), self._observed().blocked
+        found = {instance: [name for name in names if name in linked] for instance, names in told.items()}
+        return {instance: names for instance, names in found.items() if names}
 
     def bundled(self) -> set[str]:
         """The interfaces that have a link, and a partner if they ask for one."""

@@ -15,10 +15,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.controller_steps
     controller_steps,
     dedicated_steps,
     emptied_steps,
+    entity_findings,
     held,
     moved,
     needs_decision_point,
-    partition_trouble,
     removed_steps,
     silence,
     tenant_steps,
@@ -309,13 +309,39 @@ def test_users_and_partitions_do_not_move_between_controllers() -> None:
     assert why.startswith(f"vPOD bob shall be on the shared controller of {HOST}, and has a dedicated one there")
 
 
-def test_a_partition_in_error_is_told_unless_it_goes() -> None:
-    there = look({"": holding("c", "alice", status="ERROR")}, in_service())
-    assert "partition train is in ERROR" in partition_trouble(shared(), there)
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [("ERROR", "partition train is in ERROR: the controller"), ("PENDING", "partition train is still PENDING")],
+)
+def test_a_partition_that_does_not_work_is_found_unless_it_goes(status: str, said: str) -> None:
+    there = look({"": holding("c", "alice", status=status)}, in_service())
+    (found,) = entity_findings({"": shared()}, there, (), AGENTS)
+    assert (found.kind, found.name) == ("partition", "train")
+    assert found.finding.startswith(said)
     again = [{"name": "train", "state": "absent"}]
     removal = tenant_steps({"partitions": again}, SETTINGS, there)
-    assert partition_trouble(shared(), there, removal) == ""
-    assert partition_trouble(shared(), look({"": SILENT}, {})) == ""
+    assert entity_findings({"": shared()}, there, removal, AGENTS) == []
+    assert entity_findings({"": shared()}, look({"": SILENT}, {}), (), AGENTS) == []
+
+
+def test_an_agent_that_is_down_is_found_once_unless_nobody_waits_for_its_machine() -> None:
+    controllers = {"": shared(), "bob": dedicated("bob", AGENTS[2:])}
+    answers = {"": holding("c", "alice"), "bob": holding("bob", "bob", AGENTS[2:])}
+    for answer in answers.values():
+        answer["agents"]["p-ipum3"]["status"] = "Down"
+    there = look(answers, in_service())
+    (found,) = entity_findings(controllers, there, (), AGENTS)
+    assert (found.kind, found.name) == ("agent", "p-ipum3")
+    assert found.finding == f"agent p-ipum3 is Down, says the V-IPU controller on {HOST}"
+    assert found.remedy == "start it again at 10.2.1.3, or declare p-ipum3 `excluded` in its pod while it is repaired"
+    assert entity_findings(controllers, there, (), [name for name in AGENTS if name != "p-ipum3"]) == []
+
+
+@pytest.mark.parametrize("status", ["Up", "up", "unknown", "", None])
+def test_an_agent_of_which_nothing_bad_is_known_is_not_found(status: str | None) -> None:
+    answer = holding("c", "alice")
+    answer["agents"]["p-ipum3"]["status"] = status
+    assert entity_findings({"": shared()}, look({"": answer}, in_service()), (), AGENTS) == []
 
 
 def test_a_controller_that_takes_no_agents_has_to_be_asked_where_an_allocation_lies() -> None:

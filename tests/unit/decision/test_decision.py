@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import left_servers
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, left_servers
 from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, VPODS, brief_steps, decided
 
@@ -31,7 +31,7 @@ def shared(looks: Looks) -> dict[str, Any]:
 
 def test_a_pod_as_declared_needs_nothing(looks: Looks) -> None:
     found = decided(looks)
-    assert (found.refusals, found.unseen, found.troubles, found.plan.steps, found.point) == ([], [], [], [], "")
+    assert (found.refusals, found.unseen, found.findings, found.plan.steps, found.point) == ([], [], [], [], "")
 
 
 @pytest.mark.parametrize(
@@ -132,21 +132,56 @@ def test_what_contradicts_itself_is_refused_where_it_matters(looks: Looks) -> No
     assert decided(looks, parts=(), checks_cables=False).refusals == []
 
 
-def test_a_partition_that_does_not_work_is_a_trouble_and_not_a_step(looks: Looks) -> None:
+def found_things(decision: Decision) -> list[tuple[str, str, str]]:
+    """Device, kind and name of each finding."""
+    return [(each["device"], each["kind"], each["name"]) for each in decision.findings]
+
+
+def test_a_partition_that_does_not_work_is_a_finding_and_not_a_step(looks: Looks) -> None:
     shared(looks)["partitions"]["train"]["status"] = "ERROR"
     found = decided(looks)
-    assert [each["device"] for each in found.troubles] == [CONTROLLER]
-    assert "train" in found.troubles[0]["message"]
-    assert found.unseen == found.troubles
-    assert (found.refusals, found.plan.steps) == ([], [])
-    assert decided(looks, parts=("switches",)).troubles == []
+    assert found_things(found) == [(CONTROLLER, "partition", "train")]
+    assert (found.refusals, found.unseen, found.plan.steps) == ([], [], [])
+    assert decided(looks, parts=("switches",)).findings == []
+    # A run that changes nothing says it, too.
+    assert decided(looks, parts=(), checks_cables=False).findings == found.findings
 
 
 def test_so_is_one_of_a_dedicated_controller(looks: Looks) -> None:
     looks[CONTROLLER]["parts"]["controllers"]["bob"]["partitions"]["serve"]["status"] = "ERROR"
-    (trouble,) = decided(looks).troubles
-    assert "serve" in trouble["message"]
-    assert decided(looks, hosts=("p-tor",)).troubles == []
+    assert found_things(decided(looks)) == [(CONTROLLER, "partition", "serve")]
+    assert decided(looks, hosts=("p-tor",)).findings == []
+
+
+def test_an_agent_that_is_down_is_a_finding_of_those_who_have_its_machine(looks: Looks) -> None:
+    shared(looks)["agents"]["p-ipum2"]["status"] = "Down"
+    found = decided(looks)
+    assert found_things(found) == [(CONTROLLER, "agent", "p-ipum2")]
+    assert (found.refusals, found.unseen, found.plan.steps) == ([], [], [])
+    assert found_things(decided(looks, only=("alice",))) == found_things(found)
+    assert decided(looks, only=("bob",)).findings == []
+    assert decided(looks, pod={"excluded": ["p-ipum2"]}).findings == []
+    assert decided(looks, {"alice": ALICE}, pod={"managed": ["switch", "servers"]}).findings == []
+
+
+def test_what_keeps_a_port_from_working_is_a_finding_and_not_a_step(looks: Looks) -> None:
+    looks["p-tor"]["parts"]["status"]["links"]["Ethernet25/1"] = "errdisabled"
+    found = decided(looks)
+    assert found_things(found) == [("p-tor", "port", "Ethernet25/1")]
+    assert (found.refusals, found.unseen, found.plan.steps) == ([], [], [])
+    assert found_things(decided(looks, only=("alice",))) == found_things(found)
+    assert decided(looks, only=("bob",)).findings == []
+    assert decided(looks, parts=("servers",)).findings == []
+    assert decided(looks, pod={"managed": ["servers", "controller"]}).findings == []
+
+
+def test_a_switch_that_does_not_say_what_works_has_not_been_looked_at(looks: Looks) -> None:
+    looks["p-tor"]["parts"]["status"] = {"message": "it would not say"}
+    found = decided(looks)
+    assert found.unseen == [{"device": "p-tor", "message": "it would not say"}]
+    assert (found.refusals, found.findings, found.plan.steps) == ([], [], [])
+    looks["p-tor"]["parts"]["running_config"] = {"message": "it would not say"}
+    assert decided(looks).unseen == [{"device": "p-tor", "message": "it would not say"}]
 
 
 @pytest.mark.parametrize(("by_agents", "point"), [(True, ""), (False, "controllers")])

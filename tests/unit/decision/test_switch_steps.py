@@ -193,7 +193,11 @@ def test_a_look_without_counters_costs_what_it_has_to() -> None:
 
 @pytest.mark.parametrize(
     ("command", "lost"),
-    [("show configuration sessions detail", ["sessions"]), ("show lldp neighbors", ["info"])],
+    [
+        ("show configuration sessions detail", ["sessions"]),
+        ("show lldp neighbors", ["info"]),
+        ("show spanning-tree blockedports", ["status"]),
+    ],
 )
 def test_what_a_switch_refuses_costs_only_the_part_that_needs_it(command: str, lost: list[str]) -> None:
     switch = InProcessSwitch()
@@ -207,7 +211,7 @@ def test_what_a_switch_refuses_costs_only_the_part_that_needs_it(command: str, l
     ("silent", "lost"),
     [
         ("show running-config", ["running_config", "gathered", "info"]),
-        ("show vlan", ["info", "sessions"]),
+        ("show vlan", ["info", "status", "sessions"]),
     ],
 )
 def test_a_switch_that_falls_silent_is_not_asked_again(silent: str, lost: list[str]) -> None:

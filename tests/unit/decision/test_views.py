@@ -63,6 +63,24 @@ def test_what_could_not_be_looked_at_is_no_same(looks: Looks) -> None:
     assert drift_view(*planned(looks, VPODS), [], "2026-11-21").exit_code == 1
 
 
+def test_a_port_that_somebody_has_shut_is_in_every_view(pod_in_service: PodInMemory) -> None:
+    switch = pod_in_service.switch.switch
+    switch.configure("interface Ethernet25/1", "shutdown")
+    looks = {**pod_in_service.looks(), "p-tor": {**pod_in_service.looks()["p-tor"], **pod_in_service.switch.look()}}
+    switch.configure("interface Ethernet25/1", "no shutdown")
+    document, compared = planned(looks, VPODS)
+    (found,) = document["findings"]
+    assert (found["device"], found["name"], found["affected"]["vpods"]) == ("p-tor", "Ethernet25/1", ["alice"])
+    plan = plan_view(document, DECLARATION, LIE[CONTROLLER])
+    drift = drift_view(document, compared, [], "2026-11-21")
+    stand = vpods_view(document, DECLARATION, None)
+    assert (drift.exit_code, plan.lines[-1]) == (2, "Nothing to do. 1 finding.")
+    assert stand.lines[1].split() == ["alice", "done", "not", "working", *["done"] * 4]
+    texts = (*map("\n".join, (plan.lines, drift.lines, stand.lines)), *plan.files.values(), *drift.files.values())
+    for text in texts:
+        assert "port Ethernet25/1 (vpod alice) is shut down" in text.replace("\\", "")
+
+
 def test_a_rule_that_is_none_is_refused(looks: Looks) -> None:
     with pytest.raises(Refused, match="drift_ignore"):
         drift_view(*planned(looks), [{"device": "*"}], "2026-11-21")

@@ -14,13 +14,14 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.drift import drift_markdown, drift_report, drift_table
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.ignore_rules import parse_rules
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.junit import junit_of
-from tests.support.reviewed_pod import HOSTILE, plan, step
+from tests.support.reviewed_pod import HOSTILE, finding, plan, step
 
 TODAY = "2026-11-21"
 LOOKED_AT = {"pod001-tor": {"port": ["Et1", "Et2"], "vlan": ["101"]}, "pod001-poplar1": {"interface": ["rnic0"]}}
 PORT = step(1, "pod001-tor", "port", "Et1")
 NIC = step(2, "pod001-poplar1", "interface", "rnic0")
 RULE = {"device": "*-tor", "kind": "port", "name": "Et?", "reason": "cable on order", "until": "2026-12-31"}
+SHUT = finding("pod001-tor", "port", "Et2")
 UNSEEN = [{"device": "pod001-poplar2", "message": "does not answer"}]
 
 
@@ -35,6 +36,9 @@ def report(*steps: dict[str, Any], rules: Any = (), **fields: Any) -> dict[str, 
         (report(PORT), "drift", 2),
         (report(PORT, rules=[RULE]), "same", 0),
         (report(PORT, NIC, rules=[RULE]), "drift", 2),
+        (report(findings=[SHUT]), "drift", 2),
+        (report(findings=[SHUT], rules=[RULE]), "same", 0),
+        (report(findings=[SHUT], unseen=UNSEEN), "could not look", 1),
         (report(unseen=UNSEEN), "could not look", 1),
         (report(PORT, unseen=UNSEEN), "could not look", 1),
     ],
@@ -111,6 +115,29 @@ def test_the_table_tells_all_of_it_within_100_columns() -> None:
     assert lines[-1] == (
         "4 things on 2 devices looked at: 1 not as declared, 1 ignored; 1 device could not be looked at."
     )
+
+
+def test_what_no_step_puts_right_is_drift_in_every_form() -> None:
+    found = report(PORT, findings=[SHUT], not_ours=[])
+    assert ([each["name"] for each in found["steps"]], found["findings"]) == (["Et1"], [SHUT])
+    lines = drift_table(found)
+    assert "pod001-tor: port Et2 does not work; mend it" in lines
+    assert lines[-1] == "4 things on 2 devices looked at: 2 not as declared."
+    assert "| pod001-tor | port Et2 does not work | mend it |" in drift_markdown(found)
+    suites = ElementTree.fromstring(junit_of(found))
+    failures = {case.get("name"): case[0].get("message") for case in suites.iter("testcase") if len(case)}
+    assert failures["Et2"] == "port Et2 does not work; mend it"
+
+
+def test_a_finding_that_its_owner_knows_of_is_shown_as_ignored() -> None:
+    found = report(findings=[SHUT], rules=[RULE])
+    assert (found["findings"], [each["name"] for each in found["ignored"]]) == ([], ["Et2"])
+    shown = "ignored: pod001-tor port Et2 (port Et2 does not work), until 2026-12-31: cable on order"
+    assert shown in " ".join(drift_table(found))
+    assert "**Et2**: port Et2 does not work. Until 2026-12-31: cable on order" in drift_markdown(found)
+    suites = ElementTree.fromstring(junit_of(found))
+    skipped = {case.get("name"): case[0].get("message") for case in suites.iter("testcase") if len(case)}
+    assert skipped == {"Et2": "cable on order (until 2026-12-31)"}
 
 
 def test_the_markdown_tells_drift_and_what_is_ignored() -> None:

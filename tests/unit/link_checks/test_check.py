@@ -188,7 +188,8 @@ def test_a_nic_without_lldp_is_found_by_its_mac_address_or_else_where_it_is_decl
         (
             {"carrier": False},
             {"enabled": False},
-            "s1 rnic0 (no link) and t Ethernet25/1 (switched off): switch the port on",
+            "s1 rnic0 (no link) and t Ethernet25/1 (switched off): switch the port on, or give it `enabled: true` in "
+            "pods.yml",
         ),
         (
             {"speed": 25_000, "speed_verdict": "slower"},

@@ -253,7 +253,7 @@ def test_merged_keeps_what_is_not_given_and_replaced_does_not() -> None:
     assert merged.after == {**SWITCH.ports["Ethernet2/1"], "description": "new"}
     (replaced,) = planned(ports=[port], state="replaced")
     assert replaced.after == {**PORT_DEFAULTS, "description": "new"} | {
-        field: SWITCH.ports["Ethernet2/1"][field] for field in ("mtu", "qos_profile", "qos_trust")
+        field: SWITCH.ports["Ethernet2/1"][field] for field in ("enabled", "mtu", "qos_profile", "qos_trust")
     }
 
 

@@ -193,7 +193,7 @@ def test_it_gets_an_allocation_of_its_own_when_no_job_is_left() -> None:
 
 
 def test_who_has_the_allocation_is_said_where_the_vpods_stand() -> None:
-    (_, row) = vpods_view({"steps": []}, parse_declaration(document({"jobs": JOBS})), None).lines
+    (_, row) = vpods_view({"steps": [], "findings": []}, parse_declaration(document({"jobs": JOBS})), None).lines
     assert [cell.strip() for cell in row.split("  ") if cell] == [
         "jobs",
         "by jobs",

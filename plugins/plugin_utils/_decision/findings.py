@@ -1,0 +1,84 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong on the devices and no step of a plan puts right, with words of what to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+
+from .._inventory import stages
+from .._inventory.stages import STAGES, Stage
+from .._pod.devices import IPU_MACHINE, devices_of
+from .controller_steps import entity_findings
+from .finding import Finding
+from .looks import Look, answered
+from .stage_steps import Plan
+from .switch_findings import switch_findings
+from .tenancy import Tenancy
+
+Recorded = dict[str, str]
+
+CONFIGURED = {stage.name: stage for stage in STAGES}
+
+
+def findings_of(
+    tenancy: Tenancy,
+    plan: Plan,
+    looks: Mapping[str, Look],
+    is_about: Callable[[str, Stage], bool],
+    only: Sequence[str] | None,
+) -> tuple[list[Recorded], list[Recorded]]:
+    """The findings, and ``device`` and ``message`` of what was not read for them.
+
+    A finding has ``device``, ``layer`` and the fields of :class:`Finding`. ``is_about`` says whether the run is about a
+    stage on a device, ``only`` which vPODs it is about alone.
+    """
+    found: list[Recorded] = []
+    unread: list[Recorded] = []
+    for device, layer, find in _askers(tenancy, plan, looks, is_about, only):
+        try:
+            found += [{"device": device, "layer": layer, **asdict(each)} for each in find()]
+        except Refused as error:
+            unread.append({"device": device, "message": str(error)})
+    return found, unread
+
+
+def _askers(
+    tenancy: Tenancy,
+    plan: Plan,
+    looks: Mapping[str, Look],
+    is_about: Callable[[str, Stage], bool],
+    only: Sequence[str] | None,
+) -> Iterator[tuple[str, str, Callable[[], list[Finding]]]]:
+    """Device, layer and what finds something there, for each device that has answered."""
+    wanted = tenancy.bring_up
+
+    def asked(devices: Mapping[str, Any], stage: str) -> Iterator[tuple[str, Any, Look, list[Step]]]:
+        for device, options in devices.items():
+            look = looks.get(device)
+            if look is not None and answered(look) and is_about(device, CONFIGURED[stage]):
+                yield device, options, look, plan.before(device, *CONFIGURED)
+
+    for device, options, look, steps in asked(wanted["tor_switches"] | wanted["management_switches"], stages.SWITCHES):
+        yield device, stages.SWITCH, partial(switch_findings, options, look, steps)
+    machines = _machines(tenancy, only)
+    for device, options, look, steps in asked(wanted["vipu_controllers"], stages.TENANTS):
+        dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}
+        held = {"": options, **dedicated}
+        yield device, stages.CONTROLLER, partial(entity_findings, held, look, steps, machines)
+
+
+def _machines(tenancy: Tenancy, only: Sequence[str] | None) -> set[str]:
+    """The IPU-Machines that have to work: all but the excluded ones, or those of some vPODs alone."""
+    declaration = tenancy.declaration
+    if only is None:
+        names = {each.name for each in devices_of(declaration).values() if each.kind == IPU_MACHINE}
+    else:
+        names = {name for vpod in only for name in tenancy.placement.get(vpod, ())}
+    return names - {name for pod in declaration.pods.values() for name in pod.excluded}
