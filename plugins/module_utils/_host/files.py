@@ -112,7 +112,10 @@ class Files:
             stream.write(line + "\n")
 
     def rename(self, path: str, new: str) -> bool:
-        """Give a file another name in its directory, in one step; whether it was still there. Raises DeviceError: it could not be."""
+        """Give a file another name in its directory, in one step; whether it was still there.
+
+        Raises DeviceError: it could not be renamed.
+        """
         with os_errors_as(f"{path} could not be renamed"), contextlib.suppress(FileNotFoundError):
             rename(self._real(path), self._real(new))
             return True

@@ -153,7 +153,7 @@ def script(backend: Backend, steps: Sequence[Step]) -> str:
         "fi",
         "",
         '[ -z "$left" ] || not_undone "$left"',
-        f"output=$({{ mv {UNDOING} {UNDONE} && sync .; }} 2>&1) || not_undone \"$output\"",
+        f'output=$({{ mv {UNDOING} {UNDONE} && sync .; }} 2>&1) || not_undone "$output"',
         f"rm -f {SAME_BOOT}",
         'say "undone"',
         "",

@@ -18,8 +18,8 @@ from .._pod.devices import IPU_MACHINE, devices_of
 from .controller_steps import entity_findings
 from .finding import Finding
 from .looks import Look, answered
-from .stage_steps import Plan
-from .switch_findings import switch_findings
+from .stage_steps import Plan, targets_of
+from .switch_findings import saving_findings, switch_findings
 from .tenancy import Tenancy
 
 Recorded = dict[str, str]
@@ -67,6 +67,8 @@ def _askers(
 
     for device, options, look, steps in asked(wanted["tor_switches"] | wanted["management_switches"], stages.SWITCHES):
         yield device, stages.SWITCH, partial(switch_findings, options, look, steps)
+    for device, options, look, steps in asked(targets_of(CONFIGURED[stages.SWITCHES], tenancy), stages.SWITCHES):
+        yield device, stages.SWITCH, partial(saving_findings, options, look, steps)
     machines = _machines(tenancy, only)
     for device, options, look, steps in asked(wanted["vipu_controllers"], stages.TENANTS):
         dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}

@@ -59,7 +59,7 @@ class InProcessSwitch:
         self.unknown: list[str] = []
         self.last: Change | None = None
         if lines:
-            self.type(*lines)
+            self.type(*lines, "end", "write")
 
     @property
     def clock(self) -> Clock:
@@ -98,6 +98,10 @@ class InProcessSwitch:
     def configure(self, *lines: str) -> None:
         """What somebody else configures."""
         self.type("configure", *lines)
+
+    def reload(self) -> None:
+        """Switch it off and on."""
+        self.type("reload now")
 
     def expire(self) -> None:
         """Let the commit timer end now, if one runs."""
@@ -140,11 +144,13 @@ class InProcessSwitch:
         confirms: bool = True,
         session: str = SESSION,
         reachable: Callable[[], bool] = lambda: True,
+        owned: Any = None,
         **declared: Any,
     ) -> Outcome:
         """One run of tor_switch."""
         wanted = declare(vlans, ports, qos, **declared)
-        one = Change(wanted, self.send, session, confirm_within, checks, confirms, "here", reachable, self.clock)
+        whole = declare(owned["vlans"], owned["ports"], qos) if owned else None
+        one = Change(wanted, self.send, session, confirm_within, checks, confirms, "here", reachable, self.clock, whole)
         self.last = one
         return converge(one.read, one.plan, one.apply, check_mode)
 

@@ -14,6 +14,10 @@ from tests.support.in_memory.kernel import Refusal
 
 ETC = "/etc/systemd/system"
 WANTS = f"{ETC}/multi-user.target.wants"
+RENAMES = {
+    "output=$(mv armed undoing 2>&1)": ("armed", "undoing"),
+    'output=$({ mv undoing undone && sync .; } 2>&1) || not_undone "$output"': ("undoing", "undone"),
+}
 # What fails is not shown here.
 KNOWN_LINES = (
     *("", "fi", "left=", 'say "undone"', "cd /var/lib/ipu-pod/rnic-network || exit 0"),
@@ -118,25 +122,29 @@ class TinySystemd:
             words = shlex.split(line, comments=True)
             if words[:2] == ["if", "["]:
                 skipping = "" if words[3] in self._files.files else "fi"
-            elif words[:1] == ["try"]:
-                log.append("+ " + " ".join(words[1:]))
-                log += self._tried(words[1:])
-            elif words[:1] == ["put_back"]:
-                self._files.write(words[1], self._files.files[f"{folder}/old{words[1]}"])
-            elif words[:1] == ["remove"]:
-                self._files.remove(words[1])
-            elif line == "output=$(mv armed undoing 2>&1)":
-                self._files.rename(f"{folder}/armed", f"{folder}/undoing")
             elif line == "[ -e undoing ] || exit 0":
                 if f"{folder}/undoing" not in self._files.files:
                     return
-            elif line == 'output=$({ mv undoing undone && sync .; } 2>&1) || not_undone "$output"':
-                self._files.rename(f"{folder}/undoing", f"{folder}/undone")
+            elif words[:1] == ["try"]:
+                log.append("+ " + " ".join(words[1:]))
+                log += self._tried(words[1:])
             elif words[:1] in (["rm"], ["systemctl"]):
                 self._run(words)
             else:
-                assert line in KNOWN_LINES or line.startswith("#"), line
+                self._file_line(folder, line)
         self._files.write(f"{folder}/log", File("".join(line + "\n" for line in log)))
+
+    def _file_line(self, folder: str, line: str) -> None:
+        match shlex.split(line, comments=True):
+            case ["put_back", path]:
+                self._files.write(path, self._files.files[f"{folder}/old{path}"])
+            case ["remove", path]:
+                self._files.remove(path)
+            case _ if line in RENAMES:
+                old, new = RENAMES[line]
+                self._files.rename(f"{folder}/{old}", f"{folder}/{new}")
+            case _:
+                assert line in KNOWN_LINES or line.startswith("#"), line
 
     def _tried(self, words: list[str]) -> list[str]:
         try:

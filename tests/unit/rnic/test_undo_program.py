@@ -33,12 +33,12 @@ class Disk:
         server.files.write(FILE, File(old))
         assert changed(server, [{"name": "rnic0", "mtu": 4200}, {"name": "rnic1", "mtu": 4200}]).failure is None
         self.root, self.old, self.new = root, old, server.files.files[FILE].content
-        for path, file in server.files.files.items():
-            # Where the script looks for what was at a path of this folder.
-            path = path.replace(undo.saved_path(FOLDER), undo.saved_path(f"{root}{FOLDER}"))
-            if path.startswith((undo.DIRECTORY, FOLDER, "/run")):
-                self.path(path).parent.mkdir(parents=True, exist_ok=True)
-                self.path(path).write_text(self._below(file.content))
+        for name, file in server.files.files.items():
+            if name.startswith((undo.DIRECTORY, FOLDER, "/run")):
+                # Where the script looks for what was at a path of this folder.
+                path = self.path(name.replace(undo.saved_path(FOLDER), undo.saved_path(f"{root}{FOLDER}")))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(self._below(file.content))
         (root / "bin").mkdir()
         for name in PROGRAMS:
             (root / "bin" / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{root}/calls\n')
@@ -54,12 +54,16 @@ class Disk:
 
     def undo(self, before: str = "true") -> subprocess.CompletedProcess[str]:
         """Run the script on file systems that a command has prepared for it alone, and show its folder afterwards."""
-        shell = f"({before}) && sh {self.path(undo.SCRIPT)}; code=$?; cat {self.path(FILE)} >{self.root}/seen; exit $code"
+        shell = (
+            f"({before}) && sh {self.path(undo.SCRIPT)}; code=$?; cat {self.path(FILE)} >{self.root}/seen; exit $code"
+        )
         own = ["unshare", "--mount", "--propagation=private", *(["--map-root-user"] if os.geteuid() else [])]
         if subprocess.run([*own, "true"], capture_output=True, check=False).returncode:
             pytest.skip("needs mount namespaces: root, or user namespaces that the kernel allows")
         path = f"{self.root}/bin:{os.environ['PATH']}"
-        done = subprocess.run([*own, "sh", "-c", shell], capture_output=True, text=True, env={"PATH": path}, check=False)
+        done = subprocess.run(
+            [*own, "sh", "-c", shell], capture_output=True, text=True, env={"PATH": path}, check=False
+        )
         assert not done.stderr, done.stderr
         return done
 
@@ -67,7 +71,8 @@ class Disk:
         """Commands that put a folder on a small file system, and fill that."""
         folder = self.path(path)
         small = f"mount -t tmpfs -o size={size} small {folder}"
-        return f"cp -a {folder} {folder}.kept && {small} && cp -a {folder}.kept/. {folder} && ! cat /dev/zero >{folder}/fill 2>&-"
+        filled = f"! cat /dev/zero >{folder}/fill 2>&-"
+        return f"cp -a {folder} {folder}.kept && {small} && cp -a {folder}.kept/. {folder} && {filled}"
 
     def is_at(self, flag: str) -> bool:
         return self.path(f"{undo.DIRECTORY}/{flag}").exists()
