@@ -74,7 +74,9 @@ class InProcessSwitch:
     @property
     def startup(self) -> str:
         """The configuration that the switch starts with, under the same header."""
-        return self.type("show startup-config")[0].replace("startup-config", "running-config")
+        lines = self.type("show startup-config")[0].splitlines(keepends=True)
+        kept = [line for line in lines if not line.startswith("! Startup-config last modified")]
+        return "".join(kept).replace("startup-config", "running-config")
 
     @property
     def sessions(self) -> dict[str, str]:
