@@ -67,6 +67,20 @@ def test_a_look_says_what_the_other_modules_say(connection: str, tmp_path: Path)
     assert "$6$abc" not in json.dumps(look)
 
 
+def test_a_look_says_what_keeps_ports_and_vlans_from_working(tmp_path: Path) -> None:
+    with running_tor(tmp_path) as tor:
+        declare(tor)
+        tor.type("configure", "vlan 7", "state suspend", "interface Ethernet12/1", "shutdown", "end")
+        tor.observe(errdisabled={"Ethernet10/1": "bpduguard"}, blocked={"MST0": ["Ethernet11/1"]})
+        (look,) = results(tor, {"ipu.pod.tor_look": {}})
+    status = look["parts"]["status"]
+    ports = ("Ethernet9/1", "Ethernet10/1", "Ethernet11/1", "Ethernet12/1")
+    assert [status["links"][port] for port in ports] == ["connected", "errdisabled", "connected", "disabled"]
+    assert status["vlans"] == {"1": "active", "7": "suspended"}
+    assert [port in status["members"]["1"] for port in ports] == [True, False, True, False]
+    assert (status["members"]["7"], status["blocked"]) == ([], {"MST0": ["Ethernet11/1"]})
+
+
 def test_a_look_costs_three_requests_and_changes_nothing(tmp_path: Path) -> None:
     with running_tor(tmp_path) as tor:
         declare(tor)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
@@ -39,41 +38,31 @@ def findings_of(
     A finding has ``device``, ``layer`` and the fields of :class:`Finding`. ``is_about`` says whether the run is about a
     stage on a device, ``only`` which vPODs it is about alone.
     """
+    wanted, machines = tenancy.bring_up, _machines(tenancy, only)
     found: list[Recorded] = []
     unread: list[Recorded] = []
-    for device, layer, find in _askers(tenancy, plan, looks, is_about, only):
-        try:
-            found += [{"device": device, "layer": layer, **asdict(each)} for each in find()]
-        except Refused as error:
-            unread.append({"device": device, "message": str(error)})
-    return found, unread
 
-
-def _askers(
-    tenancy: Tenancy,
-    plan: Plan,
-    looks: Mapping[str, Look],
-    is_about: Callable[[str, Stage], bool],
-    only: Sequence[str] | None,
-) -> Iterator[tuple[str, str, Callable[[], list[Finding]]]]:
-    """Device, layer and what finds something there, for each device that has answered."""
-    wanted = tenancy.bring_up
-
-    def asked(devices: Mapping[str, Any], stage: str) -> Iterator[tuple[str, Any, Look, list[Step]]]:
+    def seen(devices: Mapping[str, Any], stage: str) -> Iterator[tuple[str, Any, Look, list[Step]]]:
         for device, options in devices.items():
             look = looks.get(device)
             if look is not None and answered(look) and is_about(device, CONFIGURED[stage]):
                 yield device, options, look, plan.before(device, *CONFIGURED)
 
-    for device, options, look, steps in asked(wanted["tor_switches"] | wanted["management_switches"], stages.SWITCHES):
-        yield device, stages.SWITCH, partial(switch_findings, options, look, steps)
-    for device, options, look, steps in asked(targets_of(CONFIGURED[stages.SWITCHES], tenancy), stages.SWITCHES):
-        yield device, stages.SWITCH, partial(saving_findings, options, look, steps)
-    machines = _machines(tenancy, only)
-    for device, options, look, steps in asked(wanted["vipu_controllers"], stages.TENANTS):
+    for device, options, look, steps in seen(targets_of(CONFIGURED[stages.SWITCHES], tenancy), stages.SWITCHES):
+        try:
+            on_switch = [*switch_findings(options, look, steps), *saving_findings(options, look, steps)]
+            found += _recorded(device, stages.SWITCH, on_switch)
+        except Refused as error:
+            unread.append({"device": device, "message": str(error)})
+    for device, options, look, steps in seen(wanted["vipu_controllers"], stages.TENANTS):
         dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}
-        held = {"": options, **dedicated}
-        yield device, stages.CONTROLLER, partial(entity_findings, held, look, steps, machines)
+        on_controllers = entity_findings({"": options, **dedicated}, look, steps, machines)
+        found += _recorded(device, stages.CONTROLLER, on_controllers)
+    return found, unread
+
+
+def _recorded(device: str, layer: str, findings: Sequence[Finding]) -> list[Recorded]:
+    return [{"device": device, "layer": layer, **asdict(each)} for each in findings]
 
 
 def _machines(tenancy: Tenancy, only: Sequence[str] | None) -> set[str]:

@@ -34,10 +34,10 @@ def switch_findings(options: Options, look: Look, steps: Sequence[Step]) -> list
     """
     status = Status(**read(look, "status"))
     ports = parse(read(look, "running_config")["text"]).after(steps).ports
-    touched = {(step.kind, step.name) for step in steps}
+    changed = {step.name for step in steps if step.kind == PORTS}
     declared = [str(vlan["vlan_id"]) for vlan in options["vlans"] if vlan.get("state") != ABSENT]
-    # What this plan creates or changes was not there to be seen.
-    seen = [vlan_id for vlan_id in declared if vlan_id in status.vlans and (VLANS, vlan_id) not in touched]
+    # What this plan makes was not there to be seen.
+    seen = [vlan_id for vlan_id in declared if vlan_id in status.vlans]
     found = [each for vlan_id in seen for each in _of_vlan(vlan_id, status)]
     active = [vlan_id for vlan_id in seen if status.vlans[vlan_id] == ACTIVE]
     roles = options.get("roles", {})
@@ -46,7 +46,7 @@ def switch_findings(options: Options, look: Look, steps: Sequence[Step]) -> list
         if port.get("owner") == EXTERNAL or port.get("enabled") is False or name not in ports:
             continue
         if roles.get(name) != SPARE:
-            vlans = [] if (PORTS, name) in touched else active
+            vlans = [] if name in changed else active
             found += _of_port(port, ports[name], status, vlans, roles.get(name) == UPLINK)
     return found
 

@@ -21,7 +21,6 @@ from podsim.eos.rendering import render
 from podsim.eos.sessions import Sessions
 from podsim.eos.surroundings import Surroundings
 
-
 SHOWN = "! Command: show running-config"
 SAVED = "! Startup-config last modified at"
 

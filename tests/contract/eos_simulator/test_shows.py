@@ -184,6 +184,53 @@ def test_port_channels(bed: Bed) -> None:
     assert bed.show("interfaces status")["interfaceStatuses"]["Port-Channel6"]["linkStatus"] == "connected"
 
 
+def test_a_port_that_is_err_disabled_has_no_link_until_it_is_shut(bed: Bed) -> None:
+    bed.see(errdisabled={"Ethernet9/1": "bpduguard"}, neighbours=NEIGHBOUR, macs=[{"mac": MAC, "port": "Ethernet9/1"}])
+    bed.configure("interface Ethernet9/1", "description ipum1")
+    port = bed.show("interfaces status")["interfaceStatuses"]["Ethernet9/1"]
+    assert (port["linkStatus"], port["lineProtocolStatus"]) == ("errdisabled", "down")
+    assert bed.show("interfaces status errdisabled") == {
+        "interfaceStatuses": {
+            "Ethernet9/1": {"description": "ipum1", "status": "errdisabled", "causes": ["bpduguard"]},
+        }
+    }
+    assert "Et9/1  ipum1  errdisabled  bpduguard" in bed.text("interfaces status errdisabled")
+    assert "Ethernet9/1 is down, line protocol is down (errdisabled)" in bed.text("interfaces Ethernet9/1")
+    assert "Ethernet9/1" not in bed.show("vlan")["vlans"]["1"]["interfaces"]
+    assert (bed.neighbours(), bed.macs()) == ([], [])
+    bed.configure("interface Ethernet9/1", "shutdown")
+    assert bed.show("interfaces status")["interfaceStatuses"]["Ethernet9/1"]["linkStatus"] == "disabled"
+    assert bed.show("interfaces status errdisabled") == {"interfaceStatuses": {}}
+
+
+def test_spanning_tree_blocks_a_port_that_is_up(bed: Bed) -> None:
+    assert bed.show("spanning-tree blockedports") == {"spanningTreeInstances": {}}
+    bed.see(blocked={"MST0": ["Ethernet9/1", "Ethernet10/1"]}, unplugged=["Ethernet10/1"])
+    assert bed.show("spanning-tree blockedports") == {
+        "spanningTreeInstances": {"MST0": {"spanningTreeBlockedPorts": ["Ethernet9/1"]}}
+    }
+    assert "MST0  Et9/1" in bed.text("spanning-tree blockedports")
+    bed.configure("interface Ethernet9/1", "shutdown")
+    assert bed.show("spanning-tree blockedports") == {"spanningTreeInstances": {}}
+
+
+def test_a_vlan_is_active_on_a_trunk_that_may_carry_it(bed: Bed) -> None:
+    trunk = ("switchport mode trunk", "switchport trunk allowed vlan 101,102")
+    bed.configure("vlan 101,102", "interface Ethernet25/1,26/1", *trunk)
+    bed.configure("interface Ethernet9/1", "switchport access vlan 101")
+
+    def vlan(number: int) -> tuple[str, list[str]]:
+        found = bed.show("vlan")["vlans"][str(number)]
+        return found["status"], list(found["interfaces"])
+
+    assert vlan(101) == ("active", ["Ethernet9/1", "Ethernet25/1", "Ethernet26/1"])
+    bed.configure("vlan 101", "trunk group peers", "interface Ethernet26/1", "switchport trunk group peers")
+    assert vlan(101) == ("active", ["Ethernet9/1", "Ethernet26/1"])
+    assert vlan(102) == ("active", ["Ethernet25/1", "Ethernet26/1"])
+    bed.configure("vlan 101", "state suspend")
+    assert vlan(101) == ("suspended", [])
+
+
 def test_vxlan(bed: Bed) -> None:
     bed.configure("interface Vxlan1", "vxlan vlan 110 vni 10110")
     bindings = bed.show("vxlan vni")["vxlanIntfs"]["Vxlan1"]["vniBindings"]

@@ -119,7 +119,9 @@ def test_a_confirmed_change_that_was_not_saved_is_saved_by_the_next_run_and_surv
     pod.switch("configure", "vlan 700", "name trial")
     run = pod.playbook("site")
     assert run.code != 0
-    assert f"{told}; to be saved only together with lines of others, which are not saved either: vlan 700;" in run.messages
+    assert (
+        f"{told}; to be saved only together with lines of others, which are not saved either: vlan 700;" in run.messages
+    )
     assert "trial" not in run.messages
     assert saved(pod) == before
     pod.switch("configure", "no vlan 700")

@@ -175,6 +175,14 @@ def test_what_keeps_a_port_from_working_is_a_finding_and_not_a_step(looks: Looks
     assert decided(looks, pod={"managed": ["servers", "controller"]}).findings == []
 
 
+def test_a_nic_that_is_off_is_a_step(looks: Looks) -> None:
+    looks["p-poplar2"]["parts"]["links"]["links"]["rnic0"]["up"] = False
+    found = decided(looks)
+    assert (found.refusals, found.findings) == ([], [])
+    assert brief_steps(found) == [("servers", "p-poplar2", "interface", "rnic0")]
+    assert found.plan.steps[0]["from"] == {"up": False}
+
+
 def test_a_switch_that_does_not_say_what_works_has_not_been_looked_at(looks: Looks) -> None:
     looks["p-tor"]["parts"]["status"] = {"message": "it would not say"}
     found = decided(looks)

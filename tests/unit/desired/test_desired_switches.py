@@ -240,3 +240,17 @@ def test_a_management_switch_is_what_is_said_and_nothing_else() -> None:
             {"name": "Ethernet48", "owner": "external"},
         ],
     }
+
+
+def test_what_the_ports_are_for_is_said_of_those_that_are_declared() -> None:
+    said = {"Et1": {"role": "uplink", "channel_group": 5}, "Et2": {"mtu": 9000}, "Et27": {"channel_group": 25}}
+    tor = switches({"alice": ALICE}, tor={"ports": said, "spare_ports": "quarantine"})["p-tor"]
+    roles = {name: tor["roles"].get(name) for name in ("Ethernet9/1", "Ethernet1/1", "Ethernet2/1", "Ethernet31/1")}
+    assert roles == {
+        "Ethernet9/1": "ipu_machine",
+        "Ethernet1/1": "uplink",
+        "Ethernet2/1": "uplink",
+        "Ethernet31/1": "spare",
+    }
+    assert (tor["roles"]["Port-Channel5"], tor["roles"]["Port-Channel25"]) == ("uplink", "poplar_server")
+    assert tor["roles"].keys() == {port["name"] for port in tor["ports"]}
