@@ -178,7 +178,7 @@ class Switch:
             _write(self._path(name), self.config_text(root, saved))
 
     def saved(self) -> list[str]:
-        """When the startup-config was written, and by whom, as the comment in it; nothing where somebody put it there."""
+        """When the startup-config was written, and by whom, as the comment in it; nothing where it has none."""
         first = self._startup_file.read_text().partition("\n")[0]
         return [first] if first.startswith(SAVED) else []
 
