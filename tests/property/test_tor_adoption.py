@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever a switch is: the pods.yml that is written for it plans nothing there, and says what makes a new one so."""
+"""Whatever a switch is: the pods.yml that is written for it has nothing against it, and makes a new one so."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathe
 from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.switches import adopted
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switch_findings import switch_findings
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
@@ -109,8 +110,8 @@ def configurations(draw: st.DrawFn) -> str:
 
 def wanted(document: dict[str, Any]) -> dict[str, Any]:
     declaration = parse_declaration(document)
-    options = desired(declaration, place(declaration, {}))["tor_switches"]["p-tor"]
-    return {name: options[name] for name in ("vlans", "ports", "qos")}
+    options: dict[str, Any] = desired(declaration, place(declaration, {}))["tor_switches"]["p-tor"]
+    return options
 
 
 @settings(max_examples=60)
@@ -120,7 +121,10 @@ def test_nothing_is_planned_from_what_is_written_and_every_port_is_said_as_it_is
     adoption = adopted(DOCUMENT, {"p-tor": gathered(running)})
     event(f"roce: {adoption.document['pods']['p'].get('tor', {}).get('roce')}")
     options = wanted(adoption.document)
-    assert plan(declare(**options), running) == []
+    assert plan(declare(**{name: options[name] for name in ("vlans", "ports", "qos")}), running) == []
+    # A port that somebody has shut is meant to be shut.
+    silent = {"links": {}, "vlans": {}, "members": {}, "blocked": {}}
+    assert switch_findings(options, {"parts": {"running_config": {"text": text}, "status": silent}}, ()) == []
     said = {port["name"]: port for port in options["ports"]}
     external = sum(port["owner"] == "external" for port in said.values())
     event(f"external ports: {'none' if not external else 'some'}")
