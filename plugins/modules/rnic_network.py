@@ -170,6 +170,8 @@ options:
 notes:
   - While a change waits for its confirmation, C(/var/lib/ipu-pod/rnic-network) holds the old files and the script
     C(undo), which can also be run by hand with C(systemctl start ipu-rnic-undo). Both are gone afterwards.
+  - The script puts each old file back as a whole, or leaves the present one as it is, on a full disk for example. It is
+    then tried again every 30 seconds and at the next boot. C(journalctl -u ipu-rnic-undo) tells what it did.
   - The next run is refused while an earlier change waits.
   - systemd-networkd reads the files of all interfaces at once. A change is refused where somebody edited or removed
     the file that an interface is configured from, and did not have that loaded. A new file of others, and a drop-in,

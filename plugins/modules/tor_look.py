@@ -16,7 +16,8 @@ description:
     changing it. Changes nothing.
   - A part that cannot be read has C(message) alone, in one line, and takes no other with it. Only where there is no way
     to the switch at all, the task fails.
-  - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times.
+  - Costs the switch three requests over eAPI. A switch that has no counters for PFC or ECN is asked up to six times,
+    and one that does not show its startup-config once more.
 extends_documentation_fragment: ipu.pod._attributes.reads
 notes:
   - Runs on the control node over the same connections as M(ipu.pod.tor_switch).
@@ -40,6 +41,11 @@ parts:
   returned: success
   contains:
     running_config: {description: "C(text), without what follows words such as C(secret) or C(key).", type: dict}
+    startup_config:
+      description:
+        - C(text), as of the running-config; in C(vlans) the VLANs that it has.
+        - A secret that is not the one in the running-config is marked as another one.
+      type: dict
     gathered:
       description:
         - VLANs, ports and quality of service, as M(ipu.pod.tor_switch) returns them with

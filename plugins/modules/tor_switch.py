@@ -17,6 +17,9 @@ description:
     has with the plan, everything else with what it had before, and what it sees at its ports with what it saw there
     before, see O(checks). Only then it confirms the commit and saves the configuration. If anything is wrong it rolls
     the change back, and if the switch can no longer be reached, the switch rolls it back by itself.
+  - It saves only what is yours. Where the running-config also has lines of others that are not saved, it saves nothing,
+    because that would keep them for good, and says so in RV(not_saved). What is yours, in force and not saved, such as
+    after a run that was killed before it could save, is a step, and saved by the next run.
   - Quality of service and MTU are only ever changed where they are declared, whatever the O(state). A port that is
     shut down is opened only where C(enabled) is declared.
   - Over eAPI, a run with nothing to change costs the switch two requests, any other eight, and more only while links
@@ -44,6 +47,14 @@ options:
     suboptions:
       vlans: {description: "VLANs, such as V(100-199). V(1) always stays.", type: list, elements: str, default: []}
       ports: {description: Names of ports., type: list, elements: str, default: []}
+  owned:
+    description:
+      - All that is yours on the switch, where O(vlans) and O(ports) are only a part of it. It is not changed, and may
+        be saved together with them.
+    type: dict
+    suboptions:
+      vlans: {description: In the form of O(vlans)., type: list, elements: dict, default: []}
+      ports: {description: In the form of O(ports)., type: list, elements: dict, default: []}
   canary:
     description:
       - Names of some of the declared ports. They are changed, checked and confirmed first, in a session of their own,
@@ -196,7 +207,8 @@ before:
   description:
     - What is declared or in the scope, as it was, by kind and name. What is not there is missing.
     - The kinds are V(vlan), V(vni), V(port), and where they are declared V(dscp), V(traffic_class), V(pfc_watchdog),
-      V(qos_profile) and V(qos_queue).
+      V(qos_profile) and V(qos_queue). Where something of it is in force and not saved, there is also
+      V(startup_config) with the name V(startup-config).
   type: dict
   returned: state is merged, replaced or overridden
   sample: {vlan: {}, port: {Ethernet9/1: {description: "", mtu: 9214, enabled: true, mode: access, vlan: 1}}}
@@ -241,6 +253,13 @@ session_diff:
   description: The switch's own diff of the session, without secrets. Empty if none was opened.
   type: str
   returned: with RV(before)
+not_saved:
+  description:
+    - Why what is declared is in force, but not saved, and what to do; also a warning. Empty where it is saved.
+    - Of lines of others it has the headers, without secrets.
+  type: str
+  returned: state is merged, replaced, overridden or confirmed
+  sample: ""
 pending:
   description:
     - What O(state=confirmed) has to be given in O(pending), before O(confirm_within) is over.
@@ -262,7 +281,7 @@ import getpass
 import os
 import socket
 import time
-from typing import Any
+from typing import Any, Sequence
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -280,6 +299,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pendin
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import read_running_config, save
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session_name import Owner
+from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import Unsaved
 
 
 def change(module: AnsibleModule, declared: Declared) -> None:
@@ -289,10 +309,23 @@ def change(module: AnsibleModule, declared: Declared) -> None:
     session = Owner(getpass.getuser(), host, os.getpid(), int(time.time())).session
     checks = Checks(**module.params["checks"])
     confirms = module.params["confirm"]
-    one = Change(declared, send, session, module.params["confirm_within"], checks, confirms, host, reachable)
+    one = Change(
+        declared,
+        send,
+        session,
+        module.params["confirm_within"],
+        checks,
+        confirms,
+        host,
+        reachable,
+        owned=module.params["owned"] and declared_of(module.params, module.params["owned"]),
+    )
 
-    def extra(_outcome: Outcome) -> dict[str, Any]:
+    def extra(outcome: Outcome) -> dict[str, Any]:
+        # What is pending is saved, or not, by the call that confirms it.
+        left = Unsaved() if one.pending else one.unsaved(outcome.steps if module.check_mode else ())
         return {
+            "not_saved": told(module, left.problem, left.remedy),
             "commands": one.commands,
             "session": session if one.commands and not module.check_mode else None,
             "session_diff": "\n".join(one.session_diffs),
@@ -311,12 +344,28 @@ def confirm(module: AnsibleModule) -> None:
     if module.check_mode:
         module.exit_json(changed=True, session=pending.session)
     send, reachable = way_to(module._socket_path)
-    confirm_if_right(send, reachable, SYSTEM_CLOCK, pending)
-    try:
-        save(send)
-    except DeviceError as error:
-        module.fail_json(msg=f"{NOT_SAVED}: {error}", changed=True, session=pending.session)
-    module.exit_json(changed=True, session=pending.session)
+    _seen, text = confirm_if_right(send, reachable, SYSTEM_CLOCK, pending)
+    mismatch, left = pending.mismatch(parse(text)), Unsaved(**pending.unsaved)
+    if left.may_be_saved and not mismatch:
+        try:
+            save(send)
+        except DeviceError as error:
+            module.fail_json(msg=f"{NOT_SAVED}: {error}", changed=True, session=pending.session)
+    problem = f"{NOT_SAVED}: {mismatch}" if mismatch else left.problem
+    module.exit_json(changed=True, session=pending.session, not_saved=told(module, problem, left.remedy))
+
+
+def told(module: AnsibleModule, problem: str, remedy: str) -> str:
+    """Return a problem that does not end the run with its remedy, after a warning of it; empty where there is none."""
+    sentence = f"{problem}; {remedy}" if problem else ""
+    if sentence:
+        module.warn(sentence)
+    return sentence
+
+
+def declared_of(options: dict[str, Any], part: dict[str, Any], canary: Sequence[str] = ()) -> Declared:
+    """The ``vlans`` and ``ports`` of a part of the options, with what else these say."""
+    return declare(part["vlans"], part["ports"], options["qos"], options["state"], options["scope"], canary)
 
 
 def main() -> None:
@@ -331,9 +380,7 @@ def main() -> None:
         if state == GATHERED:
             running = parse(read_running_config(sender(module._socket_path)))
             module.exit_json(changed=False, gathered=gathered(running))
-        declared = declare(
-            options["vlans"], options["ports"], options["qos"], state, options["scope"], options["canary"]
-        )
+        declared = declared_of(options, options, options["canary"])
         if state == RENDERED:
             module.exit_json(changed=False, commands=render(declared))
         change(module, declared)

@@ -60,6 +60,15 @@ def test_nothing_is_armed_any_more(bed: Any, name: str) -> None:
     assert server.run("systemctl is-enabled ipu-rnic-undo.service").rc != 0
 
 
+def test_the_journal_of_the_boot_says_what_was_put_back(bed: Any) -> None:
+    """The root file system was not writable when it began."""
+    server = bed.server("pod001-poplar2")
+    assert "ro" in server.check_output("cat /proc/cmdline").split()
+    said = server.check_output("journalctl --boot --unit ipu-rnic-undo.service --output cat").splitlines()
+    assert "put back /etc/netplan/62-ipu-rnic0.101.yaml" in said
+    assert "undone" in said
+
+
 @pytest.mark.parametrize("address", ["10.5.1.101", "10.5.1.102", "10.5.1.112"])
 def test_the_tenants_vlan_is_back(bed: Any, address: str) -> None:
     """The last of them by NetworkManager, which has also been through the reset."""

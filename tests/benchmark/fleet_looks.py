@@ -69,7 +69,9 @@ def _switch(name: str, text: str, seen: Fields) -> Look:
     info = {**config, **{field.name: seen.get(field.name) for field in fields(Observed)}}
     sessions = {"busy": {}, "left_over": [], "timer": None}
     status = {"links": {}, "vlans": {}, "members": {}, "blocked": {}}
-    parts = {"running_config": {"text": text}, "gathered": config, "info": info, "status": status, "sessions": sessions}
+    saved = {"text": text, "vlans": config["vlans"]}
+    parts = {"running_config": {"text": text}, "startup_config": saved, "gathered": config, "info": info}
+    parts |= {"status": status, "sessions": sessions}
     return _look(name, _defaults("tor_switch"), **plain(parts))
 
 

@@ -27,6 +27,13 @@ BROKEN_NETWORKCTL = """\
 exec /usr/bin/networkctl "$@"
 """
 
+# Stands before the real program, too.
+FULL_DISK = """\
+#!/bin/sh
+echo "cp: error writing: No space left on device" >&2
+exit 1
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerServer]:
@@ -120,6 +127,33 @@ def test_a_service_that_does_not_start(configured: ContainerServer) -> None:
     refused = result_of(begin_change(configured, 4200, "10.5.1.102/16"))
     assert "neither systemd-networkd nor NetworkManager runs on this server" in refused["msg"]
     configured.sh("systemctl start systemd-networkd.service")
+
+
+def test_a_full_disk_while_the_control_node_is_dead(configured: ContainerServer) -> None:
+    """The new file stays whole, nothing is called undone, and it is tried again until there is room."""
+    file = configured.sh(f"cat {FILE}")
+    run = begin_change(configured, 4200, "10.5.1.102/16")
+    configured.until(f"[ -e {STATE}/armed ]")
+    kill_with_all_below(run)
+    run.communicate()
+    configured.until(f"grep -q MTUBytes=4200 {FILE}")
+    path, journal = "/usr/local/sbin/cp", "journalctl --boot --unit ipu-rnic-undo.service --output cat"
+    configured.sh(f"cat > {path} <<'END'\n{FULL_DISK}END\nchmod +x {path}")
+    try:
+        configured.until(f"{journal} | grep -q 'not undone:  {FILE}; tried again in 30 s'")
+        assert "MTUBytes=4200" in configured.sh(f"cat {FILE}")
+        assert "undone" not in configured.sh(f"ls {STATE}").split()
+        refused = result_of(begin_change(configured, 9000, "10.5.1.101/16"))
+        assert "the server is still putting the old settings back; `journalctl -u ipu-rnic-undo" in refused["msg"]
+    finally:
+        configured.sh(f"rm {path}")
+    configured.until(f"[ -e {STATE}/undone ]")
+    assert configured.sh(f"cat {FILE}") == file
+    assert configured.running("rnic0") == OLD
+    said = configured.sh(journal).splitlines()
+    assert f"not put back, {FILE}: cp: error writing: No space left on device" in said
+    assert f"put back {FILE}" in said
+    assert "undone" in said
 
 
 def test_a_reboot_while_the_control_node_is_dead(configured: ContainerServer) -> None:

@@ -58,6 +58,7 @@ BY_HAND = [
     # To the data centre, and nobody's business here.
     *("interface Ethernet5/1-6/1", "channel-group 5 mode active"),
     *("interface Port-Channel5", "switchport mode trunk", "description spine"),
+    *("end", "write"),
 ]
 
 

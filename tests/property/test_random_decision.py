@@ -137,7 +137,8 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
 def bring_others(there: PodInMemory) -> None:
     """Put the work of somebody else on the pod."""
     there.switch.switch.configure(
-        "vlan 700", "name site", "exit", "interface Ethernet31/1", "switchport access vlan 700", "description of a site"
+        *("vlan 700", "name site", "exit", "interface Ethernet31/1", "switchport access vlan 700"),
+        *("description of a site", "end", "write"),
     )
     there.controller.carry_out(
         "tenants",
@@ -169,11 +170,12 @@ def of_others(there: PodInMemory) -> Any:
 
 
 def by_hand(there: PodInMemory) -> dict[str, Callable[[], Any]]:
-    """Name to a change that somebody makes by hand to a declared thing."""
+    """Name to a change that somebody makes by hand to a declared thing, and saves."""
     switch, server = there.switch.switch, there.servers["p-poplar1"]
+    saved = ("end", "write")
     return {
-        "p-tor port": lambda: switch.configure("interface Ethernet25/1", "switchport access vlan 700"),
-        "p-tor mtu": lambda: switch.configure("interface Ethernet9/1", "mtu 3000"),
+        "p-tor port": lambda: switch.configure("interface Ethernet25/1", "switchport access vlan 700", *saved),
+        "p-tor mtu": lambda: switch.configure("interface Ethernet9/1", "mtu 3000", *saved),
         "p-poplar1 nic": lambda: server.server.kernel.ip(["link", "set", "dev", "rnic0", "mtu", "1500"]),
         "p-poplar1 file": lambda: server.host.files.remove("/etc/security/limits.d/90-ipu-memlock.conf"),
         "p-poplar1 client": lambda: server.host.files.remove("/etc/vipu/vipu-cli.hcl"),

@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.module_utils._tor.session import CommandRefused
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.switch_steps import switch_steps
 from tests.property.test_tor_apply import RELEASES, entered
 from tests.property.tor_configurations import CONFIGURATIONS, DECLARATIONS
@@ -47,6 +51,35 @@ def test_random_declarations_from_looks_at_random_switches() -> None:
 
     one()
     assert applied >= raised == WANTED
+
+
+def test_random_switches_of_which_a_part_is_not_saved() -> None:
+    """What others have not saved is never saved, and what is ours is, unless it cannot be without that."""
+    applied = Counter[bool]()
+
+    @settings(max_examples=180, phases=[Phase.reuse, Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+    @given(CONFIGURATIONS, st.just([]) | CONFIGURATIONS, DECLARATIONS, RELEASES)
+    def one(saved: list[str], further: list[str], declared: Declared, release: str) -> None:
+        switch = InProcessSwitch(*entered(saved), release=release)
+        with suppress(CommandRefused):
+            switch.configure(*further)
+        before = switch.startup
+        if applied.total() == WANTED or isinstance(check_plan(switch, declared), str):
+            return
+        changed = switch.change(**declared)
+        assert changed.failure is None
+        assert switch.last
+        left = switch.last.unsaved()
+        applied[left.may_be_saved] += 1
+        if not left.may_be_saved:
+            assert switch.startup == before
+        elif changed.steps:
+            assert switch.startup == switch.running
+        assert planned(declared, look_of(switch)) == []
+
+    one()
+    assert applied.total() == WANTED
+    assert applied.keys() == {True, False}
 
 
 def check_plan(switch: InProcessSwitch, declared: Declared) -> Planned:

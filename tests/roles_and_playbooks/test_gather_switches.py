@@ -35,6 +35,7 @@ BY_HAND = [
     *("interface Ethernet30/1", "switchport access vlan 300", "description filer"),
     *("interface Ethernet31/1", "no switchport"),
     *("interface Ethernet1/1", "switchport mode trunk", "description to the spine"),
+    *("end", "write"),
 ]
 
 

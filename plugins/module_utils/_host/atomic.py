@@ -53,6 +53,12 @@ class NewFile:
         _sync_directory(os.path.dirname(self._path))
 
 
+def rename(path: str, new: str) -> None:
+    """Give a file another name in its directory, in one step; a reset after it does not take that back."""
+    os.rename(path, new)
+    _sync_directory(os.path.dirname(new))
+
+
 def finished_name(name: str) -> str | None:
     """The name that an unfinished file was to get; None where it is no unfinished file."""
     found = _UNFINISHED.fullmatch(name)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Iterator
 
 from .._plan.converge import DeviceError, Refused
-from .atomic import NewFile, finished_name
+from .atomic import NewFile, finished_name, rename
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,12 @@ class Files:
             stream.write(line + "\n")
 
     def rename(self, path: str, new: str) -> bool:
-        """Give a file another name in one step; whether it was still there. Raises DeviceError: it could not be."""
+        """Give a file another name in its directory, in one step; whether it was still there.
+
+        Raises DeviceError: it could not be renamed.
+        """
         with os_errors_as(f"{path} could not be renamed"), contextlib.suppress(FileNotFoundError):
-            os.rename(self._real(path), self._real(new))
+            rename(self._real(path), self._real(new))
             return True
         return False
 

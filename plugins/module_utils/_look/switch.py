@@ -19,14 +19,16 @@ from .._tor.session import (
     SESSIONS,
     VERSION,
     CommandRefused,
+    Configs,
     Send,
     ask,
     pending_sessions,
-    read_running_config,
+    read_configs,
     seconds_left,
 )
 from .._tor.status import STATUS, status
 from .._tor.surroundings import left_over_of
+from .._tor.unsaved import startup_of
 from .parts import Part, answer_of, line_of, plain
 
 Ask = Callable[[Sequence[str], Sequence[str]], Dict[str, str]]
@@ -53,7 +55,7 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
     Raises:
         DeviceError: there is no way to the switch.
     """
-    config = _running_config(send)
+    config, saved = _configs(send)
     answers = _together(send)
 
     def info() -> Part:
@@ -61,6 +63,7 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
 
     return {
         "running_config": config,
+        "startup_config": saved,
         "gathered": answer_of(lambda: gathered(_parsed(config))),
         "info": answer_of(info),
         "status": answer_of(lambda: plain(status(answers(STATUS, ())))),
@@ -68,20 +71,34 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
     }
 
 
-def _running_config(send: Send) -> Part:
+def _configs(send: Send) -> tuple[Part, Part]:
+    """The running-config and the startup-config without secrets, which nobody compares but with each other."""
     try:
-        text = read_running_config(send)
+        configs = read_configs(send)
     except CommandRefused as error:
-        return {"message": line_of(error)}
-    return answer_of(lambda: _compared(text))
+        silent = {"message": line_of(error)}
+        return silent, silent
+    return answer_of(lambda: _running_config(configs)), answer_of(lambda: _startup_config(configs))
 
 
-def _compared(config: str) -> Part:
-    """The running-config without secrets, which nobody compares."""
-    lines = config.split("\n")
-    text = "\n".join(line if _NAMED.match(line) else without_secrets(line) for line in lines)
+def _running_config(configs: Configs) -> Part:
+    text = "\n".join(map(_without_secret, configs.running.split("\n")))
     parse(text)
     return {"text": text}
+
+
+def _startup_config(configs: Configs) -> Part:
+    """Its text and VLANs; a secret that is another one than in the running-config is still another line."""
+    if configs.startup is None:
+        return {"message": configs.unread}
+    running = set(configs.running.split("\n"))
+    lines = [(line, _without_secret(line)) for line in configs.startup.split("\n")]
+    text = "\n".join(told if told == line or line in running else f"{told} (another)" for line, told in lines)
+    return {"text": text, "vlans": gathered(startup_of(text))["vlans"]}
+
+
+def _without_secret(line: str) -> str:
+    return line if _NAMED.match(line) else without_secrets(line)
 
 
 def _parsed(config: Part) -> RunningConfig:

@@ -52,6 +52,11 @@ class Checkpoint:
         if armed is None:
             return
         if self.is_pending():
+            if self._files.read(_FLAGS[undo.UNDOING]) is not None:
+                raise Refused(
+                    f"a change of {armed.interfaces} was not confirmed until {armed.until}, and the server is still "
+                    f"putting the old settings back; `journalctl -u {undo.UNIT}` says what keeps it from that"
+                )
             raise Refused(
                 f"a change of {armed.interfaces} waits for its confirmation until {armed.until}; "
                 "let it be confirmed or undone first"
@@ -86,8 +91,9 @@ class Checkpoint:
             self._files.write(undo.SAME_BOOT, File("", mode="0600"))
             self._files.write(undo.UNIT_PATH, File(undo.UNIT_TEXT))
             self._programs.call(["systemctl", "enable", "--quiet", undo.UNIT])
-            timer = ["--timer-property=AccuracySec=100ms", f"--on-active={seconds}", f"--unit={undo.UNIT}"]
-            self._programs.call(["systemd-run", "--quiet", *timer])
+            # As the files are, the link is on the disk before anything is changed.
+            self._programs.call(["sync", virtual_functions.WANTS_DIRECTORY])
+            self._programs.call(undo.start_in(seconds))
             # Last, so that whoever dies before it leaves nothing that waits for a decision.
             self._files.write(_FLAGS[undo.ARMED], File(json.dumps(asdict(armed)) + "\n", mode="0600"))
         except DeviceError as error:

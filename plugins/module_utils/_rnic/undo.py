@@ -19,6 +19,8 @@ SCRIPT = f"{DIRECTORY}/undo"
 OLD_FILES = "old"
 # Whoever renames the first of these decides: a confirmation, or the script.
 ARMED, CONFIRMED, UNDOING, UNDONE = "armed", "confirmed", "undoing", "undone"
+# How the name of a file ends that is not whole yet; as of all that are written here.
+_UNFINISHED = "ipu_undo"
 # Gone after a reboot, when the old files alone bring back the old settings.
 SAME_BOOT = "/run/ipu-rnic-armed"
 
@@ -31,6 +33,8 @@ UNIT_TEXT = f"""\
 Description=Put back the network settings of a change that nobody confirmed
 DefaultDependencies=no
 RequiresMountsFor={DIRECTORY}
+# The root file system is mounted read-only first.
+After=systemd-remount-fs.service local-fs.target
 Wants=network-pre.target
 Before=network-pre.target systemd-networkd.service NetworkManager.service
 
@@ -42,19 +46,67 @@ ExecStart=/bin/sh {SCRIPT}
 WantedBy=multi-user.target
 """
 
+# Seconds until undoing that has failed, on a full disk for example, is tried again.
+AGAIN = 30
+
 _HEAD = """\
 #!/bin/sh
 # Puts back the network settings of a change that nobody confirmed: {names}.
 # Runs when its timer has elapsed, or at boot before the network starts. By hand: systemctl start {unit}
+# The journal has what it did: journalctl -u {unit}
 cd {directory} || exit 0
-mv {armed} {undoing} 2>/dev/null || [ -e {undoing} ] || exit 0
-exec >log 2>&1
+
+# For the journal, and for the report.
+say() {{
+    echo "$*"
+    {{ echo "$*" >>log; }} 2>/dev/null
+}}
 
 # What fails must not stop the rest.
 try() {{
-    echo "+ $*"
-    "$@" || echo "failed: $*"
+    say "+ $*"
+    output=$("$@" 2>&1) || output="${{output:+$output
+}}failed: $*"
+    [ -z "$output" ] || say "$output"
 }}
+
+# The old file, written beside its place and renamed into it: what fails leaves the present one whole.
+put_back() {{
+    new="${{1%/*}}/.${{1##*/}}.{unfinished}"
+    if output=$({{ cp -p "{old}$1" "$new" && sync "$new" && mv -f "$new" "$1" && sync "${{1%/*}}" &&
+        cmp "{old}$1" "$1"; }} 2>&1); then
+        say "put back $1"
+    else
+        rm -f "$new"
+        left="$left $1"
+        say "not put back, $1: $output"
+    fi
+}}
+
+# A file that was not there.
+remove() {{
+    if output=$({{ rm -f "$1" && sync "${{1%/*}}"; }} 2>&1); then
+        say "removed $1"
+    else
+        left="$left $1"
+        say "not removed, $1: $output"
+    fi
+}}
+
+not_undone() {{
+    say "not undone: $1; tried again in {again} s"
+    # If this was at boot, the network goes on with the new files.
+    : >{same_boot}
+    systemctl stop {timer}
+    {timed}
+    exit 1
+}}
+
+output=$(mv {armed} {undoing} 2>&1)
+[ ! -e {armed} ] || not_undone "$output"
+[ -e {undoing} ] || exit 0
+rm -f log
+left=
 """
 
 _SETTLE = """\
@@ -73,13 +125,26 @@ settle() {
 def script(backend: Backend, steps: Sequence[Step]) -> str:
     """The script that undoes the steps, in part or as a whole done; it may run any number of times."""
     names = ", ".join(step.name for step in steps)
-    head = _HEAD.format(names=names, unit=UNIT, directory=DIRECTORY, armed=ARMED, undoing=UNDOING)
+    head = _HEAD.format(
+        names=names,
+        unit=UNIT,
+        timer=TIMER,
+        directory=DIRECTORY,
+        armed=ARMED,
+        undoing=UNDOING,
+        old=OLD_FILES,
+        unfinished=_UNFINISHED,
+        same_boot=SAME_BOOT,
+        again=AGAIN,
+        timed=" ".join(start_in(AGAIN)),
+    )
     running = [*backend.unload(steps), *(command for step in steps for command in _running_commands(backend, step))]
     settle = _SETTLE if any(command[0] == "settle" for command in running) else ""
     lines = [
         "",
         "# The old files",
-        *_tried([*_file_commands(steps), *backend.prepare()], ""),
+        *_file_lines(steps),
+        *_tried([*_unit_commands(steps), *backend.prepare()], ""),
         "",
         "# The old running settings",
         f"if [ -e {SAME_BOOT} ]; then",
@@ -87,8 +152,10 @@ def script(backend: Backend, steps: Sequence[Step]) -> str:
         *_tried([*running, ["systemctl", "stop", TIMER]], "    "),
         "fi",
         "",
+        '[ -z "$left" ] || not_undone "$left"',
+        f'output=$({{ mv {UNDOING} {UNDONE} && sync .; }} 2>&1) || not_undone "$output"',
         f"rm -f {SAME_BOOT}",
-        f"mv {UNDOING} {UNDONE}",
+        'say "undone"',
         "",
         "# What was only there for this; the folder stays for the report.",
         f"systemctl disable {UNIT}",
@@ -96,6 +163,12 @@ def script(backend: Backend, steps: Sequence[Step]) -> str:
         "systemctl daemon-reload",
     ]
     return head + settle + "\n".join(lines) + "\n"
+
+
+def start_in(seconds: int) -> list[str]:
+    """The command that has the script run after so many seconds."""
+    timer = ["--timer-property=AccuracySec=100ms", f"--on-active={seconds}", f"--unit={UNIT}"]
+    return ["systemd-run", "--quiet", *timer]
 
 
 def saved_path(path: str) -> str:
@@ -112,15 +185,20 @@ def touched_files(steps: Sequence[Step]) -> dict[str, bool]:
     return paths
 
 
-def _file_commands(steps: Sequence[Step]) -> Commands:
+def _file_lines(steps: Sequence[Step]) -> list[str]:
     files = touched_files(steps)
-    old = [["cp", "-p", f"{OLD_FILES}{path}", path] for path, there in files.items() if there]
-    new = [["rm", "-f", path] for path, there in files.items() if not there]
+    old = [f"put_back {shlex.quote(path)}" for path, there in files.items() if there]
+    return [*old, *(f"remove {shlex.quote(path)}" for path, there in files.items() if not there)]
+
+
+def _unit_commands(steps: Sequence[Step]) -> Commands:
+    """Return the commands after which systemd knows the units among the files as before."""
+    files = touched_files(steps)
     units = {path: path.rsplit("/", 1)[1] for path in files if virtual_functions.interface_of(path)}
     enabled = [["systemctl", "enable", "--quiet", unit] for path, unit in units.items() if files[path]]
     links = [f"{virtual_functions.WANTS_DIRECTORY}/{unit}" for path, unit in units.items() if not files[path]]
     reload = [["systemctl", "daemon-reload"]] if units else []
-    return [*old, *new, *(["rm", "-f", link] for link in links), *reload, *enabled]
+    return [*(["rm", "-f", link] for link in links), *reload, *enabled]
 
 
 def _running_commands(backend: Backend, step: Step) -> Commands:

@@ -18,8 +18,9 @@ from .expectation import expectation
 from .pending import Pending, digests, without_secrets
 from .plan import covered, is_for_canary, plan, state_of
 from .running_config import VLANS, RunningConfig, parse
-from .session import Send, commit_with_timer, read_running_config, save, undo
+from .session import Configs, Send, commit_with_timer, read_configs, save, undo
 from .surroundings import UNSEEN, look_around, refuse_busy
+from .unsaved import NAME, STARTUP, Unsaved, startup_of, unsaved
 
 SYSTEM_CLOCK = Clock(time.time, time.sleep)
 IMMEDIATE = Checks(settle_within=0)
@@ -34,6 +35,7 @@ class Change:
         session: the name for the configuration session, not in use on the switch.
         confirm_within: seconds after which the switch undoes what was not confirmed.
         confirms: whether the change is also confirmed. If not, ``pending`` says what is left to do.
+        owned: all that is ours on the switch, where ``declared`` is only a part of it.
         host: the control node, as in the names of our sessions.
         reachable: whether the switch takes a new connection.
 
@@ -50,10 +52,14 @@ class Change:
     host: str = ""
     reachable: Callable[[], bool] = lambda: True
     clock: Clock = SYSTEM_CLOCK
+    owned: Declared | None = None
 
     def __post_init__(self) -> None:
         refuse_useless_timer(self.confirm_within, self.checks)
         self._readings: list[RunningConfig] = []
+        self._startup: RunningConfig | None = None
+        self._unread = ""
+        self._saves = False
         self._is_read = False
         self._names: dict[str, list[str]] = {}
         self._around = UNSEEN
@@ -63,13 +69,22 @@ class Change:
     def read(self) -> State:
         """Return the state of everything declared or in the scope; before a change also read its surroundings."""
         if not self._is_read:
-            self._readings.append(parse(read_running_config(self.send)))
+            self._keep(read_configs(self.send))
         self._is_read = False
         if len(self._readings) == 1:
             self._names = covered(self.declared, self._readings[0])
-            if self.commands:
+            self._saves = bool(self.unsaved().steps)
+            if self.commands or self._saves:
                 self._around = look_around(self.send, self.checks, self.host, self.clock.now, self.reachable)
-        return state_of(self._names, self._readings[-1])
+        state = state_of(self._names, self._readings[-1])
+        if self._saves:
+            state[STARTUP] = {NAME: {"saved": not self.unsaved().ours}}
+        return state
+
+    def unsaved(self, steps: Sequence[Step] = ()) -> Unsaved:
+        """The differences to the startup-config, of what was read last or will be after these steps."""
+        running = self._readings[-1].after(steps)
+        return unsaved(self.owned or self.declared, running, self._startup, self._unread)
 
     def plan(self, _actual: State) -> list[Step]:
         """The steps from what was read last; they need more of the running-config than the declared part.
@@ -78,6 +93,8 @@ class Change:
             Refused: the declaration does not fit the switch, or somebody else is changing it.
         """
         steps = plan(self.declared, self._readings[-1])
+        # What waits for its confirmation is saved after that.
+        steps += [] if self.pending else self.unsaved().steps
         if steps:
             refuse_busy(self._around.busy)
         return steps
@@ -88,6 +105,10 @@ class Change:
         Raises:
             StepFailed: all steps of a session, or none, were carried out; the message says which and why.
         """
+        if all(step.kind == STARTUP for step in steps):
+            self._save_alone()
+            return
+        steps = [step for step in steps if step.kind != STARTUP]
         canary = [step for step in steps if is_for_canary(self.declared, self._readings[0], step)]
         rest = [step for step in steps if step not in canary]
         if canary and rest:
@@ -115,15 +136,33 @@ class Change:
             self.pending = pending
             return
         try:
-            seen = confirm_if_right(self.send, self.reachable, self.clock, pending)
+            seen, running = confirm_if_right(self.send, self.reachable, self.clock, pending)
         except DeviceError as error:
             raise StepFailed(str(error), done) from error
         self._around = replace(self._around, seen=seen, time=self.clock.now(), left_over=[])
-        try:
-            self._readings.append(parse(save(self.send)))
-        except DeviceError as error:
-            raise StepFailed(f"{NOT_SAVED}: {error}", done + len(steps)) from error
+        self._readings.append(parse(running))
         self._is_read = True
+        if self.unsaved().may_be_saved:
+            self._save(done + len(steps))
+
+    def _save_alone(self) -> None:
+        """Save what was confirmed before, unless somebody has made something else meanwhile."""
+        self._keep(read_configs(self.send))
+        if not self.unsaved().may_be_saved:
+            raise StepFailed(f"{self.unsaved().problem}; {self.unsaved().remedy}", done=0)
+        self._save(done=0)
+
+    def _save(self, done: int) -> None:
+        try:
+            self._keep(save(self.send))
+        except DeviceError as error:
+            raise StepFailed(f"{NOT_SAVED}: {error}", done) from error
+        self._is_read = True
+
+    def _keep(self, configs: Configs) -> None:
+        self._readings.append(parse(configs.running))
+        self._startup = None if configs.startup is None else startup_of(configs.startup)
+        self._unread = configs.unread
 
     def _expected_of(self, steps: Sequence[Step], session: str) -> Pending:
         """Return what the checks have to find once these steps are committed."""
@@ -142,4 +181,5 @@ class Change:
             commands=around.commands,
             settle_within=self.checks.settle_within,
             expectation=asdict(expected),
+            unsaved=asdict(self.unsaved(steps)),
         )

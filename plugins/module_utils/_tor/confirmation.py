@@ -26,8 +26,10 @@ class Clock:
     sleep: Callable[[float], None]
 
 
-def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pending: Pending) -> Observed:
-    """Confirm a commit if everything holds that has to; otherwise undo it. Returns what was seen at the ports.
+def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pending: Pending) -> tuple[Observed, str]:
+    """Confirm a commit if everything holds that has to; otherwise undo it.
+
+    Returns what was seen at the ports, and the text of the running-config right after the confirmation.
 
     Raises:
         DeviceError: it was rolled back, or the message says when the switch does so.
@@ -40,8 +42,7 @@ def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pe
         if not problem:
             now, problem = _look_until_right(send, clock, pending)
         if not problem:
-            confirm(send, pending.session)
-            return now
+            return now, confirm(send, pending.session)
     except DeviceError as error:
         problem = str(error)
     undone = undo(send, pending.session, pending.confirm_within)

@@ -77,6 +77,11 @@ _SCOPE: Spec = {
     "ports": {"type": "list", "elements": "str", "default": []},
 }
 
+_OWNED: Spec = {
+    "vlans": {"type": "list", "elements": "dict", "default": []},
+    "ports": {"type": "list", "elements": "dict", "default": []},
+}
+
 _CHECKS: Spec = {
     "lldp": {"type": "bool", "default": True},
     "macs": {"type": "bool", "default": True},
@@ -94,6 +99,7 @@ ARGUMENT_SPEC: Spec = {
     "qos": {"type": "dict", "options": _QOS},
     "state": {"type": "str", "choices": [*CHANGES, GATHERED, RENDERED, CONFIRMED], "default": MERGED},
     "scope": {"type": "dict", "options": _SCOPE},
+    "owned": {"type": "dict", "options": _OWNED},
     "canary": {"type": "list", "elements": "str", "default": []},
     "confirm": {"type": "bool", "default": True},
     "confirm_within": {"type": "int", "default": 120},

@@ -34,6 +34,7 @@ class Pending:
         commands: what to look at, as far as this switch answers it.
         settle_within: seconds until what was seen has to be there again.
         expectation: the values of :class:`expectation.Expectation`.
+        unsaved: the values of :class:`unsaved.Unsaved`, as they are after the change.
     """
 
     session: str
@@ -46,6 +47,7 @@ class Pending:
     commands: list[str]
     settle_within: int
     expectation: dict[str, Any]
+    unsaved: dict[str, Any]
 
     def plain(self) -> dict[str, Any]:
         """This as plain data, see :func:`pending_of`."""

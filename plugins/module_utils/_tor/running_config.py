@@ -87,7 +87,7 @@ class RunningConfig:
 
     def after(self, steps: Sequence[Step]) -> RunningConfig:
         """Return the running-config after these steps; ``blocks`` stay as before."""
-        return replace(self, state=predict(self.state, steps))
+        return replace(self, state=predict(self.state, [step for step in steps if step.kind in self.state]))
 
     def foreign_lines(self, ours: Names, removed_vlans: Collection[str] = ()) -> list[str]:
         """Return all lines with their headers, except fields of these things and all of these VLANs."""

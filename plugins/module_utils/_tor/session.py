@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import Callable, List, Sequence
+from typing import Callable, List, NamedTuple, Sequence
 
 from .._plan.converge import DeviceError
 
@@ -14,6 +14,7 @@ Send = Callable[[Sequence[str], str], List[str]]
 """Sends commands in one request, for answers as ``text`` or ``json``, one per command; raises DeviceError."""
 
 RUNNING_CONFIG = "show running-config"
+STARTUP_CONFIG = "show startup-config"
 SESSIONS = "show configuration sessions detail"
 VERSION = "show version"
 SESSION_DIFF = "show session-config diffs"
@@ -27,9 +28,25 @@ class CommandRefused(DeviceError):
     """The switch answered that it does not take a command."""
 
 
+class Configs(NamedTuple):
+    """The texts of the running-config and of the startup-config, which a reload loads; or why that cannot be read."""
+
+    running: str
+    startup: str | None
+    unread: str = ""
+
+
 def read_running_config(send: Send) -> str:
     """The text of the running-config."""
     return send([RUNNING_CONFIG], "text")[0]
+
+
+def read_configs(send: Send) -> Configs:
+    """Both configurations, in one request where the switch shows the startup-config."""
+    try:
+        return Configs(*send([RUNNING_CONFIG, STARTUP_CONFIG], "text"))
+    except CommandRefused as refusal:
+        return Configs(read_running_config(send), None, str(refusal))
 
 
 def ask(send: Send, needed: Sequence[str], wished: Sequence[str]) -> dict[str, str]:
@@ -89,14 +106,14 @@ def commit_with_timer(
     return send([*before, SESSION_DIFF, *after], "text")[len(before)]
 
 
-def confirm(send: Send, name: str) -> None:
-    """Keep what was committed with a timer."""
-    send([f"configure session {name} commit"], "text")
+def confirm(send: Send, name: str) -> str:
+    """Keep what was committed with a timer; returns the text of the running-config."""
+    return send([f"configure session {name} commit", RUNNING_CONFIG], "text")[1]
 
 
-def save(send: Send) -> str:
-    """Make the running-config the one that the switch starts with; returns its text."""
-    return send([SAVE, RUNNING_CONFIG], "text")[1]
+def save(send: Send) -> Configs:
+    """Make the running-config the one that the switch starts with; returns both."""
+    return Configs(*send([SAVE, RUNNING_CONFIG, STARTUP_CONFIG], "text")[1:])
 
 
 def undo(send: Send, name: str, confirm_within: int) -> str:

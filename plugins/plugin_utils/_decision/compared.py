@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import NAME, STARTUP
 
 from .._host_resources.poplar_server import poplar_server_resources
 from .._host_resources.resources import Directory, File, KernelParameter, Link, Resources, Unit
@@ -38,6 +39,7 @@ def _declared(stage: Stage, options: Any, settings: Mapping[str, Any]) -> Names:
         case stages.SWITCHES:
             found["vlan"] = [str(vlan["vlan_id"]) for vlan in options["vlans"]]
             found["port"] = [port["name"] for port in options["ports"] if port.get("owner") != "external"]
+            found[STARTUP] = [NAME]
         case stages.SERVERS:
             interfaces = (*options["interfaces"], *settings["poplar_server_more_interfaces"])
             found["interface"] = [each["name"] for each in interfaces]

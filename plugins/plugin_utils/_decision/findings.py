@@ -17,8 +17,8 @@ from .._pod.devices import IPU_MACHINE, devices_of
 from .controller_steps import entity_findings
 from .finding import Finding
 from .looks import Look, answered
-from .stage_steps import Plan
-from .switch_findings import switch_findings
+from .stage_steps import Plan, targets_of
+from .switch_findings import saving_findings, switch_findings
 from .tenancy import Tenancy
 
 Recorded = dict[str, str]
@@ -48,9 +48,10 @@ def findings_of(
             if look is not None and answered(look) and is_about(device, CONFIGURED[stage]):
                 yield device, options, look, plan.before(device, *CONFIGURED)
 
-    for device, options, look, steps in seen(wanted["tor_switches"] | wanted["management_switches"], stages.SWITCHES):
+    for device, options, look, steps in seen(targets_of(CONFIGURED[stages.SWITCHES], tenancy), stages.SWITCHES):
         try:
-            found += _recorded(device, stages.SWITCH, switch_findings(options, look, steps))
+            on_switch = [*switch_findings(options, look, steps), *saving_findings(options, look, steps)]
+            found += _recorded(device, stages.SWITCH, on_switch)
         except Refused as error:
             unread.append({"device": device, "message": str(error)})
     for device, options, look, steps in seen(wanted["vipu_controllers"], stages.TENANTS):

@@ -70,16 +70,30 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
         stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
         stages.TENANTS_DOWN: _some(controllers, ("users", "partitions")),
         stages.SERVERS_DOWN: teardown["poplar_servers"],
-        stages.SWITCHES_DOWN: teardown["tor_switches"],
+        stages.SWITCHES_DOWN: _with_owned(teardown["tor_switches"], tenancy.owned),
         stages.ALLOCATIONS_DOWN: _some(controllers, ("allocations",)),
         stages.CONTROLLERS: bring_up["vipu_controllers"],
-        stages.SWITCHES: {**bring_up["tor_switches"], **bring_up["management_switches"]},
+        stages.SWITCHES: {
+            **_with_owned(bring_up["tor_switches"], tenancy.owned),
+            **bring_up["management_switches"],
+        },
         stages.SERVERS: servers,
         stages.TENANTS: {host: _tenants_of(options) for host, options in bring_up["vipu_controllers"].items()},
         stages.DEDICATED: {host: each for host, each in bring_up["dedicated_controllers"].items() if each},
         stages.VPODS: servers,
     }
     return targets[stage.name]
+
+
+def _with_owned(switches: Mapping[str, Options], owned: Mapping[str, Options]) -> Targets:
+    """The options of switches, with all that is ours there where they are a part of it."""
+    parts = ("vlans", "ports")
+    return {
+        name: options
+        if all(options[part] == owned[name][part] for part in parts)
+        else {**options, "owned": {part: owned[name][part] for part in parts}}
+        for name, options in switches.items()
+    }
 
 
 def _tenants_of(controller: Options) -> Options:

@@ -11,11 +11,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Fields,
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import PORTS, VLANS, parse
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import ACCESS, vlan_ids
 from ansible_collections.ipu.pod.plugins.module_utils._tor.status import ACTIVE, CONNECTED, ERRDISABLED, Status
+from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import NAME, STARTUP
 
 from .._pod.model import ABSENT
 from .._pod.switches import EXTERNAL, SPARE, UPLINK
 from .finding import Finding
 from .looks import Look, read
+from .switch_steps import unsaved_after
 
 Options = Mapping[str, Any]
 
@@ -47,6 +49,12 @@ def switch_findings(options: Options, look: Look, steps: Sequence[Step]) -> list
             vlans = [] if name in changed else active
             found += _of_port(port, ports[name], status, vlans, roles.get(name) == UPLINK)
     return found
+
+
+def saving_findings(options: Options, look: Look, steps: Sequence[Step]) -> list[Finding]:
+    """Return the finding that what is ours cannot be saved, because of others; ``steps`` are all of the plan there."""
+    left = unsaved_after(steps, options, look["settings"], look)
+    return [Finding(STARTUP, NAME, left.problem, left.remedy)] if left.problem else []
 
 
 def _of_vlan(vlan_id: str, status: Status) -> Iterator[Finding]:

@@ -37,6 +37,7 @@ class Tenancy:
     converged: Sequence[str]  # the Poplar servers that need nothing more after that
     wanted: Desired  # what every device should be in the end
     bring_up: Desired  # what is left of that after the teardown
+    owned: Mapping[str, Any]  # all that is ours on the ToR switches, also what the run leaves aside
 
 
 def tenancy_of(
@@ -67,7 +68,8 @@ def tenancy_of(
     changes = vpod_changes(declaration, allocations, placement)
     seen = switches_seen(looks)
     wanted = desired(declaration, placement)
-    wanted["tor_switches"] = without_former_vlans(declaration, wanted["tor_switches"], seen)
+    owned = without_former_vlans(declaration, wanted["tor_switches"], _with_saved_vlans(seen, looks))
+    wanted["tor_switches"] = owned
     if only is not None:
         changes = {name: change for name, change in changes.items() if name in only}
         wanted = of_vpods(wanted, declaration, changes, strays(declaration, placement, wanted, seen, only))
@@ -83,6 +85,7 @@ def tenancy_of(
         converged=converged_servers(wanted, torn_down),
         wanted=wanted,
         bring_up=bring_up(wanted, torn_down),
+        owned=owned,
     )
 
 
@@ -95,6 +98,12 @@ def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], allowed: 
 def switches_seen(looks: Mapping[str, Look]) -> dict[str, Any]:
     """Switch to what was read of its ports and VLANs."""
     return {host: info for host, look in looks.items() for info in [part(look, "info")] if info and "ports" in info}
+
+
+def _with_saved_vlans(seen: Mapping[str, Any], looks: Mapping[str, Look]) -> dict[str, Any]:
+    """The switches with the VLANs that a reload would bring back, too."""
+    saved = {host: (part(looks[host], "startup_config") or {}).get("vlans", []) for host in seen}
+    return {host: {**info, "vlans": [*info["vlans"], *saved[host]]} for host, info in seen.items()}
 
 
 def known(declaration: Declaration, names: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ FIELDS = 3
 UNTOLD = ("lines", "sha256", "files", "network_file", "script", "unit")
 DONE = {CREATE: "added", REMOVE: "removed", RECREATE: "made again"}
 # Kinds whose names say by themselves what they are.
-PLAIN = ("port", "file", "service", "package", "task", "interface")
+PLAIN = ("port", "file", "service", "package", "task", "interface", "startup_config")
 
 
 def stage_lines(stages: Stages, stage: str, host: str) -> list[str]:

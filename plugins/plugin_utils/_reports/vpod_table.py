@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import REMOVE
 from ansible_collections.ipu.pod.plugins.module_utils._text.table import aligned
+from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import STARTUP
 
 from .._pod.model import Declaration
 from .table import finding_lines
@@ -18,6 +19,8 @@ COLUMNS = ("allocation", "switch ports", "servers", "users", "partitions", "IPUo
 DONE, GONE, NOT_YET, TO_BE_REMOVED = "done", "gone", "not yet", "to be removed"
 # It is as declared, and there is a finding.
 NOT_WORKING = "not working"
+# It is as declared, and would not be any more after a reload of the switch.
+NOT_SAVED = "not saved"
 # What each of Slurm's jobs has instead.
 BY_JOBS, OF_JOBS = "by jobs", ("allocation", "partitions")
 
@@ -40,22 +43,25 @@ def vpod_table(declaration: Declaration, steps: Things, names: Sequence[str], fi
 
 def _states(declaration: Declaration, steps: Things, findings: Things, name: str) -> list[str]:
     own, wrong = ([each for each in some if name in each["affected"]["vpods"]] for some in (steps, findings))
+    unsaved = {_column(each) for each in (*own, *wrong) if each["kind"] == STARTUP}
+    own, wrong = ([each for each in some if each["kind"] != STARTUP] for some in (own, wrong))
     actions = {column: {step["action"] for step in own if _column(step) == column} for column in COLUMNS}
     # A vPOD's allocation is its IPU-Machines, each with an agent.
     broken = {"allocation" if each["kind"] == "agent" else _column(each) for each in wrong}
     finished = GONE if name in declaration.absent else DONE
     is_for_jobs = name in declaration.vpods and declaration.vpods[name].is_for_jobs
-    return [
-        NOT_WORKING
-        if column in broken and not actions[column]
-        else _state(actions[column], BY_JOBS if is_for_jobs and column in OF_JOBS else finished)
-        for column in COLUMNS
-    ]
+    without_steps = {
+        **{column: BY_JOBS if is_for_jobs and column in OF_JOBS else finished for column in COLUMNS},
+        **dict.fromkeys(unsaved, NOT_SAVED),
+        **dict.fromkeys(broken, NOT_WORKING),
+    }
+    return [_due(actions[column], finished) or without_steps[column] for column in COLUMNS]
 
 
-def _state(actions: set[str], finished: str) -> str:
+def _due(actions: set[str], finished: str) -> str:
+    """What the steps will do; empty where there is none."""
     if not actions:
-        return finished
+        return ""
     return TO_BE_REMOVED if finished == GONE or actions == {REMOVE} else NOT_YET
 
 

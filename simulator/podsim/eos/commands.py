@@ -163,17 +163,17 @@ def _copy(cli: Cli, words: list[str]) -> Reply:
     _, source, target = words
     if target == "running-config" and source == "running-config":
         raise EosError("Source and destination are the same file")
-    cli.switch.write(target, cli.switch.read(source))
+    cli.switch.write(target, cli.switch.read(source), cli.user)
     return _copied()
 
 
 def _write(cli: Cli, _words: list[str]) -> Reply:
-    cli.switch.write("startup-config", cli.switch.running)
+    cli.switch.write("startup-config", cli.switch.running, cli.user)
     return _copied()
 
 
 def _configure_replace(cli: Cli, words: list[str]) -> Reply:
-    cli.switch.write("running-config", cli.switch.read(words[2]))
+    cli.switch.write("running-config", cli.switch.read(words[2]), cli.user)
     return Reply()
 
 

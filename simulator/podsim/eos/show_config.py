@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podsim.eos.cli import Cli, Command, command
 from podsim.eos.config import Node
 from podsim.eos.errors import EosError
@@ -36,11 +38,12 @@ def _running_diffs(cli: Cli, _words: list[str]) -> Reply:
 
 
 def _startup(cli: Cli, _words: list[str]) -> Reply:
-    return _whole(cli, cli.switch.read("startup-config"), "show startup-config")
+    root = cli.switch.read("startup-config")
+    return _whole(cli, root, "show startup-config", cli.switch.saved())
 
 
 def _session_config(cli: Cli, words: list[str]) -> Reply:
-    return Reply(cli.switch.config_text(_meant(cli, words).candidate, "show session-config"), None)
+    return Reply(cli.switch.config_text(_meant(cli, words).candidate, "! Command: show session-config"), None)
 
 
 def _session_diffs(cli: Cli, words: list[str]) -> Reply:
@@ -55,9 +58,10 @@ def _meant(cli: Cli, words: list[str]) -> Session:
     return cli.session
 
 
-def _whole(cli: Cli, root: Node, shown: str, all_lines: bool = False) -> Reply:
-    text = cli.switch.config_text(root, shown, all_lines)
-    model = None if all_lines else {**as_json(root, cli.switch.release), "header": text.splitlines()[:2]}
+def _whole(cli: Cli, root: Node, shown: str, saved: Sequence[str] = (), all_lines: bool = False) -> Reply:
+    comments = [f"! Command: {shown}", *saved]
+    text = cli.switch.config_text(root, *comments, all_lines=all_lines)
+    model = None if all_lines else {**as_json(root, cli.switch.release), "header": cli.switch.header(*comments)}
     return Reply(text, model)
 
 

@@ -21,6 +21,9 @@ from podsim.eos.rendering import render
 from podsim.eos.sessions import Sessions
 from podsim.eos.surroundings import Surroundings
 
+SHOWN = "! Command: show running-config"
+SAVED = "! Startup-config last modified at"
+
 
 class DataPlane(surroundings.DataPlane, Protocol):
     """The data plane, which forwards the frames."""
@@ -147,15 +150,15 @@ class Switch:
         if rendered != self._in_effect:
             self.data_plane.apply(self.running)
             self._in_effect = rendered
-        _write(self._running_file, self.config_text(self.sessions.confirmed, "show running-config"))
+        _write(self._running_file, self.config_text(self.sessions.confirmed, SHOWN))
 
-    def config_text(self, root: Node, command: str, all_lines: bool = False) -> str:
-        """A configuration under the header that EOS gives it."""
-        header = [
-            f"! Command: {command}",
-            f"! device: {self.hostname} ({self.hardware.model}, EOS-{self.release.name})",
-        ]
-        return "\n".join([*header, *render(root, all_lines, self.release)]) + "\n"
+    def header(self, *comments: str) -> list[str]:
+        """The lines that EOS gives a configuration first."""
+        return [*comments, f"! device: {self.hostname} ({self.hardware.model}, EOS-{self.release.name})"]
+
+    def config_text(self, root: Node, *comments: str, all_lines: bool = False) -> str:
+        """A configuration under its header."""
+        return "\n".join([*self.header(*comments), *render(root, all_lines, self.release)]) + "\n"
 
     def read(self, name: str) -> Node:
         """The configuration `running-config`, `startup-config` or `flash:FILE`."""
@@ -166,12 +169,18 @@ class Switch:
             raise EosError(f"Error reading {name} (No such file or directory)")
         return self._load(path)
 
-    def write(self, name: str, root: Node) -> None:
+    def write(self, name: str, root: Node, user: str) -> None:
         """Write a configuration to `startup-config` or `flash:FILE`, or make it the running one."""
         if name == "running-config":
             self.running = root.copy()
         else:
-            _write(self._path(name), self.config_text(root, "show running-config"))
+            saved = f"{SAVED} {time.ctime()} by {user}" if name == "startup-config" else SHOWN
+            _write(self._path(name), self.config_text(root, saved))
+
+    def saved(self) -> list[str]:
+        """When the startup-config was written, and by whom, as the comment in it; nothing where it has none."""
+        first = self._startup_file.read_text().partition("\n")[0]
+        return [first] if first.startswith(SAVED) else []
 
     def flash_files(self) -> list[str]:
         """The names of the files in flash."""
@@ -199,7 +208,7 @@ class Switch:
                 return self._load(path)
         factory = factory_config(self.hardware, hostname)
         self.running = factory
-        self.write("startup-config", factory)
+        self.write("startup-config", factory, "root")
         return factory
 
     def _path(self, name: str) -> Path:

@@ -24,7 +24,8 @@ MEMORY_MIB = 640
 TRANSLATION_CACHE_MIB = 128
 # What a virtual NIC says of its link; without it no bond would speak LACP.
 RNIC_LINK = "speed=100000,duplex=full"
-KERNEL_OPTIONS = ("root=/dev/vda", "console=ttyS0", "quiet", "net.ifnames=0", "mitigations=off")
+# As a boot loader has it: the machine's own systemd makes the root file system writable, with its fstab.
+KERNEL_OPTIONS = ("root=/dev/vda", "ro", "console=ttyS0", "quiet", "net.ifnames=0", "mitigations=off")
 
 
 def start_virtual_machines(floor: Floor, state: StateDirectory, daemons: Daemons) -> None:

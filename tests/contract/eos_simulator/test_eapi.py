@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import ssl
 import subprocess
 import urllib.error
@@ -200,7 +201,9 @@ def test_rollback_clean_config(switch: RunningSwitch) -> None:
 
 def test_startup_config_and_flash(switch: RunningSwitch) -> None:
     switch.run("copy running-config flash:before", "configure", "vlan 10", "end", "copy running-config startup-config")
-    assert "vlan 10" in switch.run("show startup-config", encoding="text")[0]
+    shown = switch.run("show startup-config", encoding="text")[0]
+    assert "vlan 10" in shown
+    assert re.match("! Command: show startup-config\n! Startup-config last modified at .* by admin\n! device: ", shown)
     assert switch.run("show running-config diffs", encoding="text") == [""]
     switch.run("configure replace flash:before")
     assert switch.section("^vlan") == ""

@@ -1,14 +1,16 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ToR of the simulated POD64 after site.yml: lossless RoCE, a canary, cables."""
+"""The ToR of the simulated POD64 after site.yml: lossless RoCE, a canary, cables, what is saved."""
 
 from __future__ import annotations
 
 import json
 import time
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.integration.two_servers.conftest import INVENTORY
@@ -91,3 +93,43 @@ def test_a_change_that_nobody_confirms_is_gone_again_from_configuration_and_data
         time.sleep(1)
     assert now == before
     assert answers(pod)
+
+
+def saved(pod: Any) -> str:
+    """What the ToR would start with."""
+    return str(pod.switch("show startup-config")[1]["output"])
+
+
+def test_a_confirmed_change_that_was_not_saved_is_saved_by_the_next_run_and_survives_a_reload(pod: Any) -> None:
+    """As after a run that was killed in between: the old isolation is what the switch would start with."""
+    port = ("configure", "interface Ethernet9/1")
+    pod.switch(*port, "switchport access vlan 1", "end", "write", *port, "switchport access vlan 101")
+    told = "in force, but not saved, and lost at the next reload: port Ethernet9/1"
+    for playbook in (("plan",), ("drift",), ("site", "--check")):
+        code, said = pod.say(*playbook)
+        assert (code, said.count("update startup_config startup-config"), told in said) == (
+            2 if playbook == ("drift",) else 0,
+            1,
+            True,
+        ), said
+    assert "not saved" in pod.say("vpod_status")[1]
+
+    # What somebody else tries is not made permanent.
+    before = saved(pod)
+    pod.switch("configure", "vlan 700", "name trial")
+    run = pod.playbook("site")
+    assert run.code != 0
+    assert (
+        f"{told}; to be saved only together with lines of others, which are not saved either: vlan 700;" in run.messages
+    )
+    assert "trial" not in run.messages
+    assert saved(pod) == before
+    pod.switch("configure", "no vlan 700")
+
+    run = pod.playbook("site")
+    assert (run.code, run.messages) == (0, "")
+    assert {host for host, changed in run.changed.items() if changed} == {"pod001-tor"}
+    with pytest.raises((OSError, HTTPException)):
+        pod.switch("reload now")
+    assert answers(pod)
+    assert pod.say("drift")[0] == 0

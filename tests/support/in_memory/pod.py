@@ -84,7 +84,7 @@ class SwitchInMemory:
 
     def carry_out(self, _stage: str, options: Fields, life: Life) -> None:
         life.spend()
-        wanted = {name: options[name] for name in ("vlans", "ports", "qos", "canary") if options.get(name)}
+        wanted = {name: options[name] for name in ("vlans", "ports", "qos", "canary", "owned") if options.get(name)}
         self._changes += 1
         session = f"ipu-pod_tester_here_{self._changes}_20250131T120000Z"
         outcome = self.switch.change(**wanted, session=session)

@@ -141,7 +141,7 @@ class TinyServer:
             return programs[argv[0]](argv[1:])
         if argv[:2] == ["sh", "-c"]:
             self._set_function_count(argv[2])
-        elif argv[:4] != ["install", "-d", "-m", "0700"]:
+        elif argv[:4] != ["install", "-d", "-m", "0700"] and argv[0] != "sync":
             raise FileNotFoundError(2, "No such file or directory", argv[0])
         return ""
 

@@ -59,7 +59,7 @@ class InProcessSwitch:
         self.unknown: list[str] = []
         self.last: Change | None = None
         if lines:
-            self.type(*lines)
+            self.type(*lines, "end", "write")
 
     @property
     def clock(self) -> Clock:
@@ -74,7 +74,9 @@ class InProcessSwitch:
     @property
     def startup(self) -> str:
         """The configuration that the switch starts with, under the same header."""
-        return self.type("show startup-config")[0].replace("startup-config", "running-config")
+        lines = self.type("show startup-config")[0].splitlines(keepends=True)
+        kept = [line for line in lines if not line.startswith("! Startup-config last modified")]
+        return "".join(kept).replace("startup-config", "running-config")
 
     @property
     def sessions(self) -> dict[str, str]:
@@ -98,6 +100,10 @@ class InProcessSwitch:
     def configure(self, *lines: str) -> None:
         """Enter lines of configuration as another user."""
         self.type("configure", *lines)
+
+    def reload(self) -> None:
+        """Switch it off and on."""
+        self.type("reload now")
 
     def expire(self) -> None:
         """Let the commit timer end now, if one runs."""
@@ -140,11 +146,13 @@ class InProcessSwitch:
         confirms: bool = True,
         session: str = SESSION,
         reachable: Callable[[], bool] = lambda: True,
+        owned: Any = None,
         **declared: Any,
     ) -> Outcome:
         """One run of tor_switch."""
         wanted = declare(vlans, ports, qos, **declared)
-        one = Change(wanted, self.send, session, confirm_within, checks, confirms, "here", reachable, self.clock)
+        whole = declare(owned["vlans"], owned["ports"], qos) if owned else None
+        one = Change(wanted, self.send, session, confirm_within, checks, confirms, "here", reachable, self.clock, whole)
         self.last = one
         return converge(one.read, one.plan, one.apply, check_mode)
 

@@ -14,6 +14,15 @@ from tests.support.in_memory.kernel import Refusal
 
 ETC = "/etc/systemd/system"
 WANTS = f"{ETC}/multi-user.target.wants"
+RENAMES = {
+    "output=$(mv armed undoing 2>&1)": ("armed", "undoing"),
+    'output=$({ mv undoing undone && sync .; } 2>&1) || not_undone "$output"': ("undoing", "undone"),
+}
+# What fails is not shown here.
+KNOWN_LINES = (
+    *("", "fi", "left=", 'say "undone"', "cd /var/lib/ipu-pod/rnic-network || exit 0"),
+    *('[ ! -e armed ] || not_undone "$output"', '[ -z "$left" ] || not_undone "$left"'),
+)
 
 
 class TinySystemd:
@@ -104,34 +113,43 @@ class TinySystemd:
         log: list[str] = []
         skipping = ""
         for line in self._files.files[path].content.splitlines():
-            words = shlex.split(line, comments=True)
             if skipping:
                 skipping = "" if line == skipping else skipping
-            elif re.fullmatch(r"\w+\(\) \{", line):
+                continue
+            if re.fullmatch(r"\w+\(\) \{", line):
                 skipping = "}"
-            elif words[:2] == ["if", "["]:
+                continue
+            words = shlex.split(line, comments=True)
+            if words[:2] == ["if", "["]:
                 skipping = "" if words[3] in self._files.files else "fi"
+            elif line == "[ -e undoing ] || exit 0":
+                if f"{folder}/undoing" not in self._files.files:
+                    return
             elif words[:1] == ["try"]:
                 log.append("+ " + " ".join(words[1:]))
-                log += self._tried(words[1:], folder)
-            elif line == "mv armed undoing 2>/dev/null || [ -e undoing ] || exit 0":
-                renamed = self._files.rename(f"{folder}/armed", f"{folder}/undoing")
-                if not renamed and f"{folder}/undoing" not in self._files.files:
-                    return
-            elif words[:1] == ["mv"]:
-                self._files.rename(f"{folder}/{words[1]}", f"{folder}/{words[2]}")
+                log += self._tried(words[1:])
             elif words[:1] in (["rm"], ["systemctl"]):
                 self._run(words)
             else:
-                assert line in ("", "fi", f"cd {folder} || exit 0", "exec >log 2>&1") or line.startswith("#"), line
+                self._file_line(folder, line)
         self._files.write(f"{folder}/log", File("".join(line + "\n" for line in log)))
 
-    def _tried(self, words: list[str], folder: str) -> list[str]:
+    def _file_line(self, folder: str, line: str) -> None:
+        match shlex.split(line, comments=True):
+            case ["put_back", path]:
+                self._files.write(path, self._files.files[f"{folder}/old{path}"])
+            case ["remove", path]:
+                self._files.remove(path)
+            case _ if line in RENAMES:
+                old, new = RENAMES[line]
+                self._files.rename(f"{folder}/{old}", f"{folder}/{new}")
+            case _:
+                assert line in KNOWN_LINES or line.startswith("#"), line
+
+    def _tried(self, words: list[str]) -> list[str]:
         try:
             if words[0] == "settle":
                 self._settle(words[1])
-            elif words[:2] == ["cp", "-p"]:
-                self._files.write(words[3], self._files.files[f"{folder}/{words[2]}"])
             else:
                 self._run(words)
         except Refusal as error:

@@ -73,7 +73,7 @@ def test_a_port_that_somebody_has_shut_is_found_and_not_opened(switch: InProcess
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_port_that_is_declared_open_or_shut_is_a_step_or_nothing(switch: InProcessSwitch, enabled: bool) -> None:
-    switch.configure(f"interface {SERVER}", "shutdown")
+    switch.configure(f"interface {SERVER}", "shutdown", "end", "write")
     declared = options({**PORTS[1], "enabled": enabled})
     assert found_on(switch, declared) == []
     steps = switch.change(declared["vlans"], declared["ports"], session=AGAIN).steps

@@ -210,7 +210,7 @@ def test_what_a_switch_refuses_costs_only_the_part_that_needs_it(command: str, l
 @pytest.mark.parametrize(
     ("silent", "lost"),
     [
-        ("show running-config", ["running_config", "gathered", "info"]),
+        ("show running-config", ["running_config", "startup_config", "gathered", "info"]),
         ("show vlan", ["info", "status", "sessions"]),
     ],
 )

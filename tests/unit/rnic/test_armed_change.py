@@ -226,6 +226,15 @@ def test_the_next_run_waits_for_the_decision() -> None:
     assert server.systemd.timers == {}
 
 
+def test_the_next_run_waits_for_the_undoing() -> None:
+    """It has failed, on a full disk for example, and is tried again."""
+    server = prepared("networkd")
+    changed(server, [OTHER])
+    server.files.rename(f"{DIRECTORY}/{ARMED}", f"{DIRECTORY}/{UNDOING}")
+    with pytest.raises(Refused, match=r"the server is still putting the old settings back; `journalctl -u ipu-rnic-un"):
+        changed(server, [OTHER])
+
+
 def test_a_change_whose_timer_is_gone() -> None:
     server = prepared("networkd")
     changed(server, [OTHER])

@@ -432,5 +432,6 @@ def test_run_that_dies_at_any_request_is_followed_by_one_that_converges(
     confirms, undone = 6, switch.running == before
     assert undone == (number < confirms or (number, after_the_request) == (confirms, False))
     assert at_now(switch).change(**DECLARED, session=f"{left_over()}_canary").failure is None
+    assert switch.startup == switch.running
     assert not switch.change(**DECLARED).changed
     assert switch.sessions == {}
