@@ -1,14 +1,16 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A look at hosts that SSH does not reach: the message is that of ssh."""
+"""A look at hosts that SSH does not reach, and at a switch that is not there: the message is theirs."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.support.loopback import free_port
 from tests.support.playbook_run import run_playbook
 
 PODS = {
@@ -47,3 +49,24 @@ def test_messages_of_ssh_are_reported_with_a_remedy(tmp_path: Path, says: str, r
     done = run_playbook("site", inventory=inventory, COLUMNS="1000")
     assert done.returncode != 0
     assert f"{says}; {remedy}" in done.stdout + done.stderr
+
+
+def test_a_switch_that_is_not_there_is_not_taken_for_one_that_was_seen(tmp_path: Path) -> None:
+    (tmp_path / "group_vars").mkdir()
+    pod = {"model": "bow-pod64", "managed": ["switch"], "tor": {"address": "127.0.0.1"}}
+    (tmp_path / "pods.yml").write_text(yaml.safe_dump({**PODS, "pods": {"p": pod}, "controllers": {}, "clusters": {}}))
+    command_line = {
+        "ansible_connection": "ansible.netcommon.network_cli",
+        "ansible_network_cli_ssh_type": "libssh",
+        "ansible_network_os": "arista.eos.eos",
+        "ansible_user": "admin",
+        "ansible_password": "s3cret",
+        "ansible_port": free_port(),
+        "ansible_python_interpreter": sys.executable,
+    }
+    (tmp_path / "group_vars" / "switches.yml").write_text(yaml.safe_dump(command_line))
+    done = run_playbook("verify", inventory=tmp_path, COLUMNS="1000")
+    assert done.returncode != 0
+    assert "p-tor: the switch could not be asked: " in done.stdout
+    assert "; start it, or correct its address in pods.yml\n  Nothing has been touched." in done.stdout
+    assert "Checked" not in done.stdout

@@ -29,7 +29,7 @@ exec ssh "$@"
 # The logins at the V-IPU controller before stage 10: look, lock, record, look under the lock.
 BEFORE_PARTITIONS = 4
 BECOME = {
-    "ansible_user": "operator",
+    "ansible_user": "joe",
     "ansible_become": True,
     "ansible_become_method": "ansible.builtin.su",
     "ansible_become_password": "as declared",
@@ -76,13 +76,13 @@ class Faults:
 def faults(pod: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
     for host in MACHINES:
         # A password that nobody has: an account that is locked may not log in by its key either.
-        pod.inside(host, "useradd --create-home --password '*' operator")
+        pod.inside(host, "useradd --create-home --password '*' joe")
     made = Faults(pod, tmp_path_factory.mktemp("keys"))
     made.undo()
     yield made
     made.undo()
     for host in MACHINES:
-        pod.inside(host, "userdel --remove operator; passwd --lock root")
+        pod.inside(host, "userdel --remove joe; passwd --lock root")
 
 
 @pytest.fixture(autouse=True)
