@@ -143,6 +143,14 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
         "active\ninactive\n"
     )
 
+    # A damaged storage is what a backup is for, and stays beside it.
+    bed.server.sh("/usr/local/sbin/vipu-backup && truncate --size=-1K /srv/vipu/vipu-server.json")
+    backup = bed.server.sh("ls /srv/vipu/backups | tail -n 1").strip()
+    options = {"vipu_controller_restore": backup, "vipu_controller_restore_confirmed": True}
+    assert bed.play(role("restore", **options)).messages == ""
+    assert bed.held(SHARED, "allocations") == ["alice"]
+    bed.server.sh(f"cmp /srv/vipu/backups/{backup} /srv/vipu/vipu-server.json; ls /srv/vipu/vipu-server.json.damaged")
+
 
 def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
     """A run that does what a dry run has said."""

@@ -322,7 +322,7 @@ def test_without_the_host_of_the_lock_nothing_is_changed(site: Site) -> None:
 
 # What may happen to a lock between the decision and the steps.
 THEIRS = "{{ lookup('file', %r) | from_json | combine({'user': 'bob', 'process': 1}) | to_json }}"
-LOSSES = {"taken by another": "blue is held by bob on ", "removed": "which this run has taken, is gone"}
+LOSSES = {"taken by another": "blue is held by bob on ", "removed": "which this run has to hold, is gone"}
 
 
 @pytest.mark.parametrize("loss", LOSSES)

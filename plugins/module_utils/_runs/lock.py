@@ -108,7 +108,7 @@ def renew(pod: str, there: Lock | None, run: Run, lease: int, maximum_age: int, 
     Raises Refused: the run has the lock no more, so that others may have changed the pod.
     """
     if there is None:
-        raise Refused(f"{path}: the lock of {pod}, which this run has taken, is gone; {_LOST}")
+        raise Refused(f"{path}: the lock of {pod}, which this run has to hold, is gone; {_LOST}")
     if not there.is_of(run):
         raise Refused(f"{held(there)}, and by this run no more; {_LOST}")
     if now < seconds_of(there.since) + maximum_age * 60:

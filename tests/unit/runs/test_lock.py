@@ -114,7 +114,7 @@ def test_a_lock_that_nobody_has_taken_is_renewed_even_after_its_lease(minutes_ag
 @pytest.mark.parametrize(
     ("there", "said"),
     [
-        (None, f"{PATH}: the lock of pod001, which this run has taken, is gone"),
+        (None, f"{PATH}: the lock of pod001, which this run has to hold, is gone"),
         (
             locked(BOB),
             "pod001 is held by bob on control2 (process 4711, vpods.yml) since 2026-11-21 09:00:00 UTC, and by this "
