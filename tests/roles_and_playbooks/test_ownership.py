@@ -361,7 +361,9 @@ if len(made) < 4:
 """
 
 
-def test_a_run_that_waits_for_jobs_renews_its_lock(site: Site) -> None:
+def test_a_run_that_waits_for_jobs_renews_its_lock(tmp_path: Path) -> None:
+    # No switch is asked.
+    site = Site({name: Tor(tmp_path / name, 9) for name in PODS}, tmp_path)
     kept_by_servers(site, ansible_connection="local", ansible_python_interpreter=sys.executable)
     programs, calls, lock = site.directory / "programs", site.directory / "calls", site.directory / "server/blue.lock"
     programs.mkdir()
