@@ -70,8 +70,9 @@ def addresses(pod: Any, machine: str) -> dict[str, str]:
 
 
 def touched(pod: Any) -> str:
-    """What a run could change on the management server."""
-    files = "find /etc /var/lib /var/log/ipu-pod -type f ! -path '*/systemd/*' -exec sha256sum {} + 2>/dev/null | sort"
+    """What a run could change on the management server, besides its lock and its record, which are there."""
+    others = "! -path '*/systemd/*' ! -path '/var/lib/ipu-pod/*'"
+    files = f"find /etc /var/lib /var/log/ipu-pod -type f {others} -exec sha256sum {{}} + 2>/dev/null | sort"
     return str(pod.inside(SERVER, f"{files}; systemctl list-units --all --plain --no-legend 'chrony*' 'rsys*' 'ipu*'"))
 
 
