@@ -19,6 +19,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import ans
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
+    disturbed,
     helpers,
     members,
     verifying,
@@ -87,6 +88,7 @@ class ActionModule(PodAction):
             "made_at": int(time.time()),
             "members": found,
             "changing": changing(found),
+            "disturbed": disturbed(decision.plan.steps),
         }
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.atomic import NewFile
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
@@ -100,8 +101,8 @@ def _write(files: Mapping[str, str], directory: str) -> bool:
     for name, text in files.items():
         path = Path(directory) / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            path.chmod(0o644)
+            with NewFile(str(path), 0o644) as new:
+                new.put(text)
             is_changed = True
     return is_changed
 

@@ -13,7 +13,7 @@ description:
   - Takes, renews or releases the locks of pods for this run of a playbook. A lock is a file C(POD.lock) that names its
     holder, control node, process and time. A lock that another run holds is refused.
   - The lock of a run on the same control node holds as long as its process lives. The lock of a run elsewhere is a
-    lease. It holds for O(lease) minutes after it was last renewed, by the same task once more.
+    lease. It holds for O(lease) minutes after it was last renewed.
   - A lock whose holder is dead, or whose lease has ended, is taken over with a warning.
   - In check mode it only warns of locks that other runs hold.
 version_added: 1.0.0
@@ -26,12 +26,17 @@ options:
   state:
     description:
       - V(held) takes the locks, or renews those that this run has.
+      - V(renewed) renews the locks, and fails where this run has one no more.
       - V(free) releases those that this run has.
     type: str
-    choices: [held, free]
+    choices: [held, renewed, free]
     default: held
   directory: {description: Where the locks are. Made when it is needed., type: path, default: /var/lib/ipu-pod}
   lease: {description: "How long a lock holds without being renewed, in minutes.", type: int, default: 60}
+  maximum_age:
+    description: How long a run may hold a lock altogether, in minutes. Then O(state=renewed) leaves the lease as it is.
+    type: int
+    default: 1440
   run: {description: This run. Filled in on the control node., type: dict}
   gone: {description: Runs known to be dead. Filled in on the control node., type: list, elements: str, default: []}
 notes:
@@ -42,6 +47,12 @@ EXAMPLES = r"""
 - name: Take the lock of pod001
   ipu.pod.pod_lock:
     pods: [pod001]
+  delegate_to: ctrl001
+
+- name: Renew the lock of pod001 before something is removed
+  ipu.pod.pod_lock:
+    pods: [pod001]
+    state: renewed
   delegate_to: ctrl001
 
 - name: Release the lock of pod001
@@ -75,14 +86,15 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, held, hold, lock_name, lock_of
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, held, hold, lock_name, lock_of, renew
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, run_from
 
 ARGUMENTS = {
     "pods": {"type": "list", "elements": "str", "required": True},
-    "state": {"type": "str", "choices": ["held", "free"], "default": "held"},
+    "state": {"type": "str", "choices": ["held", "renewed", "free"], "default": "held"},
     "directory": {"type": "path", "default": "/var/lib/ipu-pod"},
     "lease": {"type": "int", "default": 60},
+    "maximum_age": {"type": "int", "default": 1440},
     "run": {"type": "dict"},
     "gone": {"type": "list", "elements": "str", "default": []},
 }
@@ -104,6 +116,8 @@ def main() -> None:
             there = {pod: lock_of(pod, store) for pod in module.params["pods"]}
             if module.params["state"] == "held":
                 _hold(module, store, run, there)
+            if module.params["state"] == "renewed":
+                _renew(module, store, run, there)
             _free(module, store, run, there)
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False, locks={})
@@ -120,7 +134,7 @@ def _predict(module: AnsibleModule, store: Store, run: Run) -> None:
     for lock in found.values():
         if lock and not lock.is_of(run):
             module.warn(held(lock))
-    wants = module.params["state"] == "held"
+    wants = module.params["state"] != "free"
     differs = any(wants != bool(lock and lock.is_of(run)) for lock in found.values())
     module.exit_json(changed=differs, locks=_public(found.values()), taken=[])
 
@@ -128,8 +142,8 @@ def _predict(module: AnsibleModule, store: Store, run: Run) -> None:
 def _hold(module: AnsibleModule, store: Store, run: Run, there: dict[str, Lock | None]) -> None:
     mine: list[Lock] = []
     for pod, lock in there.items():
-        path = f"{store.path(lock_name(pod))} on {socket.gethostname()}"
         try:
+            path = _place(store, pod)
             got, warning = hold(pod, lock, run, module.params["lease"], time.time(), module.params["gone"], path)
         except Refused as error:
             others = [lock for lock in there.values() if lock and not lock.is_of(run)]
@@ -137,10 +151,26 @@ def _hold(module: AnsibleModule, store: Store, run: Run, there: dict[str, Lock |
         if warning:
             module.warn(warning)
         mine.append(got)
-    for lock in mine:
-        store.write(lock_name(lock.pod), lock.text(), 0o644)
+    _write(store, mine)
     taken = [pod for pod, lock in there.items() if not (lock and lock.is_of(run))]
     module.exit_json(changed=bool(taken), locks=_public(mine), taken=taken)
+
+
+def _renew(module: AnsibleModule, store: Store, run: Run, there: dict[str, Lock | None]) -> None:
+    lease, maximum_age = module.params["lease"], module.params["maximum_age"]
+    mine = [renew(pod, lock, run, lease, maximum_age, time.time(), _place(store, pod)) for pod, lock in there.items()]
+    _write(store, mine)
+    module.exit_json(changed=False, locks=_public(mine), taken=[])
+
+
+def _place(store: Store, pod: str) -> str:
+    """Where a pod's lock is, for a person."""
+    return f"{store.path(lock_name(pod))} on {socket.gethostname()}"
+
+
+def _write(store: Store, locks: Iterable[Lock]) -> None:
+    for lock in locks:
+        store.write(lock_name(lock.pod), lock.text(), 0o644)
 
 
 def _free(module: AnsibleModule, store: Store, run: Run, there: dict[str, Lock | None]) -> None:

@@ -70,8 +70,9 @@ def addresses(pod: Any, machine: str) -> dict[str, str]:
 
 
 def touched(pod: Any) -> str:
-    """The state of the management server that a run could change: checksums of files, and units."""
-    files = "find /etc /var/lib /var/log/ipu-pod -type f ! -path '*/systemd/*' -exec sha256sum {} + 2>/dev/null | sort"
+    """The state of the management server that a run could change, besides the run's own lock and record."""
+    others = "! -path '*/systemd/*' ! -path '/var/lib/ipu-pod/*'"
+    files = f"find /etc /var/lib /var/log/ipu-pod -type f {others} -exec sha256sum {{}} + 2>/dev/null | sort"
     return str(pod.inside(SERVER, f"{files}; systemctl list-units --all --plain --no-legend 'chrony*' 'rsys*' 'ipu*'"))
 
 

@@ -113,6 +113,11 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
     metrics = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:10406/metrics').read().decode())"
     assert "vipu_partitions" in bed.server.sh(f'python3 -c "{metrics}"')
 
+    # The key has left the log, into which the controller goes on writing.
+    log = bed.server.sh("readlink /proc/$(systemctl show --property MainPID --value vipu-server-alice)/fd/1").strip()
+    assert log == "/var/lib/vipu-server-alice/vipu-server.log"
+    assert "Access" not in bed.server.sh(f"cat {log}")
+
     # As after a run that has written the unit, and failed before it could restart the controller.
     bed.server.sh("touch /etc/systemd/system/vipu-server-alice.service")
     _shared, own = controllers()
@@ -123,6 +128,28 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
 
     opened = bed.play(role("main", vipu_controller_mode="insecure"), check=True)
     assert "is in secure mode (/etc/vipu/vipu-admin.hcl is there), but pods.yml says insecure" in opened.messages
+
+    # A storage that is cut off is no backup: the unit fails, and says so, and the older copies stay.
+    storage, copies = "/var/lib/vipu-server-alice/vipu-server.json", "/var/lib/vipu-server-alice/backups"
+    before = bed.server.sh(f"sha256sum {copies}/*.json; cp -p {storage} {storage}.whole; truncate --size=-1K {storage}")
+    bed.server.sh("systemctl start vipu-backup-alice || true")
+    assert bed.server.sh("systemctl is-failed vipu-backup-alice") == "failed\n"
+    assert f"{storage} is empty, cut off or no storage of vipu-server, and was not copied" in bed.server.sh(
+        "journalctl --unit vipu-backup-alice --output cat"
+    )
+    assert bed.server.sh(f"sha256sum {copies}/*.json; mv {storage}.whole {storage}") == before
+    bed.server.sh("systemctl restart vipu-server-alice")
+    assert bed.server.sh("systemctl is-active vipu-server-alice; systemctl is-failed vipu-backup-alice || true") == (
+        "active\ninactive\n"
+    )
+
+    # A damaged storage is what a backup is for, and stays beside it.
+    bed.server.sh("/usr/local/sbin/vipu-backup && truncate --size=-1K /srv/vipu/vipu-server.json")
+    backup = bed.server.sh("ls /srv/vipu/backups | tail -n 1").strip()
+    options = {"vipu_controller_restore": backup, "vipu_controller_restore_confirmed": True}
+    assert bed.play(role("restore", **options)).messages == ""
+    assert bed.held(SHARED, "allocations") == ["alice"]
+    bed.server.sh(f"cmp /srv/vipu/backups/{backup} /srv/vipu/vipu-server.json; ls /srv/vipu/vipu-server.json.damaged")
 
 
 def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:

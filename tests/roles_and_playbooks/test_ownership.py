@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -212,8 +214,8 @@ def test_a_dry_run_takes_no_lock_and_leaves_no_record(site: Site) -> None:
     assert not (site.directory / "state").exists()
 
 
-def started(site: Site, pod: str) -> subprocess.Popen[str]:
-    """A run that holds a pod, and works on it for as long as it lives."""
+def started(site: Site, pod: str, records: Path | None = None) -> subprocess.Popen[str]:
+    """A run that holds a pod, and works on it for as long as it lives; ``records`` is where the lock is."""
     blue = site.switches["blue"]
     playbook = site.directory / "long.yml"
     task = {"name": "Work", "ansible.builtin.command": "sleep infinity", "delegate_to": "localhost"}
@@ -232,9 +234,11 @@ def started(site: Site, pod: str) -> subprocess.Popen[str]:
         stdout=subprocess.DEVNULL,
         text=True,
     )
-    while not (site.directory / "state" / "runs.jsonl").exists():
-        assert process.poll() is None
-        time.sleep(0.1)
+    try:
+        wait_until(((records or site.directory / "state") / "runs.jsonl").exists)
+    except AssertionError:
+        kill_with_all_below(process)
+        raise
     return process
 
 
@@ -311,3 +315,119 @@ def test_the_lock_of_another_control_node_is_a_lease(site: Site) -> None:
     assert not site.configured("blue")
     assert renewed(minutes_ago=61).returncode == 0
     assert site.configured("blue")
+
+
+def test_a_lock_that_no_other_control_node_sees_is_named_as_such(site: Site) -> None:
+    done = site.run("--limit", "blue-tor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = re.sub(r"\s+", " ", done.stdout + done.stderr)
+    assert "No other control node sees that blue is locked, because neither its V-IPU controller nor a Poplar" in said
+
+
+def kept_by_servers(site: Site, **variables: Any) -> None:
+    """The servers are managed, too, and keep the locks."""
+    pods_yml = document()
+    for pod in pods_yml["pods"].values():
+        pod["managed"] = ["switch", "servers"]
+    site.declare(pods_yml)
+    host_vars = site.switches["blue"].inventory / "host_vars" / "blue-poplar1.yml"
+    host_vars.write_text(yaml.safe_dump({"pod_lock_directory": str(site.directory / "server"), **variables}))
+
+
+def test_control_nodes_exclude_each_other_by_a_lock_on_a_managed_server(site: Site) -> None:
+    kept_by_servers(site, ansible_connection="local", ansible_python_interpreter=sys.executable)
+    first = started(site, "blue", site.directory / "server")
+    elsewhere = f"pod_lock_own_directory={site.directory / 'another_control_node'}"
+    refused = site.run("--limit", "blue-tor", "-e", elsewhere)
+    kill_with_all_below(first)
+    assert refused.returncode == 2
+    assert f"blue is held by {json.loads((site.directory / 'server' / 'blue.lock').read_text())['user']} on " in (
+        refused.stdout
+    )
+    assert not site.configured("blue")
+    done = site.run("--limit", "blue-tor", "-e", elsewhere)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No other control node" not in done.stdout + done.stderr
+    assert not (site.directory / "another_control_node").exists()
+
+
+def test_without_the_host_of_the_lock_nothing_is_changed(site: Site) -> None:
+    kept_by_servers(site)
+    done = site.run("--limit", "blue-tor")
+    assert done.returncode != 0
+    assert "blue-poplar1, which keeps the lock of blue, is not reached (" in done.stdout
+    assert "); nothing more is changed without it" in done.stdout
+    assert not site.configured("blue")
+
+
+# What may happen to a lock between the decision and the steps.
+THEIRS = "{{ lookup('file', %r) | from_json | combine({'user': 'bob', 'process': 1}) | to_json }}"
+LOSSES = {"taken by another": "blue is held by bob on ", "removed": "which this run has to hold, is gone"}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_run_that_has_lost_its_lock_disturbs_nothing(site: Site, loss: str) -> None:
+    assert site.run("--limit", "blue-tor").returncode == 0
+    moved = document()
+    moved["pods"]["blue"]["rnic"] = {"vlan": 200}
+    site.declare(moved)
+    lock = str(site.lock("blue"))
+    change: dict[str, Any] = {"ansible.builtin.file": {"path": lock, "state": "absent"}}
+    if loss != "removed":
+        change = {"ansible.builtin.copy": {"dest": lock, "content": THEIRS % lock}}
+    meanwhile = {"hosts": "localhost", "gather_facts": False, "tasks": [{"name": "Lose the lock", **change}]}
+    phases = [{"import_playbook": str(ROOT / "playbooks" / "phases" / f"{name}.yml")} for name in ("look", "lock")]
+    decide = {"import_playbook": str(ROOT / "playbooks" / "phases" / "decide.yml"), "vars": {"run_acts": True}}
+    stages = {"import_playbook": str(ROOT / "playbooks" / "phases" / "stages.yml")}
+    playbook = site.directory / "interrupted.yml"
+    playbook.write_text(yaml.safe_dump([phases[0], decide, phases[1], meanwhile, stages], sort_keys=False))
+    done = site.switches["blue"].playbook(playbook, *site.options, "--limit", "blue-tor,localhost", COLUMNS="1000")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert LOSSES[loss] in done.stdout
+    assert "nothing more is changed; see that nobody else is at work, and run again" in done.stdout
+    assert "vlan 200" not in (site.switches["blue"].directory / "running-config").read_text()
+
+
+# A job that ends when the lock is renewed, which is made as old as if the job had lasted for 50 minutes.
+SQUEUE = """#!{python}
+import json, pathlib
+lock, called = pathlib.Path("{lock}"), pathlib.Path("{called}")
+held = json.loads(lock.read_text())
+if not called.exists():
+    called.touch()
+    held["renewed"] = "{old}"
+    lock.write_text(json.dumps(held))
+if held["renewed"] == "{old}":
+    print(7)
+"""
+
+
+def test_a_run_that_waits_for_jobs_renews_its_lock(tmp_path: Path) -> None:
+    # No switch is asked.
+    site = Site({name: Tor(tmp_path / name, 9) for name in PODS}, tmp_path)
+    kept_by_servers(site, ansible_connection="local", ansible_python_interpreter=sys.executable)
+    programs, called, lock = (site.directory / name for name in ("programs", "called", "server/blue.lock"))
+    programs.mkdir()
+    old = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 50 * 60))
+    (programs / "squeue").write_text(SQUEUE.format(python=sys.executable, lock=lock, called=called, old=old))
+    (programs / "squeue").chmod(0o755)
+    phases = ROOT / "playbooks" / "phases"
+    nodes = {"ansible.builtin.add_host": {"name": "blue-poplar1", "groups": "slurm_nodes"}}
+    wait = [
+        {"ansible.builtin.set_fact": {"slurm_jobs_until": "{{ now().timestamp() + 180 }}"}},
+        {"ansible.builtin.include_tasks": f"{phases}/tasks/wait_for_jobs.yml"},
+    ]
+    variables = {"slurm_vpod": "alice", "slurm_way": "dynamic", "ansible_connection": "local"}
+    playbook = site.directory / "waiting.yml"
+    plays: list[dict[str, Any]] = [
+        {"hosts": "localhost", "gather_facts": False, "tasks": [nodes]},
+        {"import_playbook": f"{phases}/hold.yml"},
+        {"hosts": "blue-poplar1", "gather_facts": False, "vars": variables, "tasks": wait},
+    ]
+    playbook.write_text(yaml.safe_dump(plays, sort_keys=False))
+    path = f"{programs}:{os.environ['PATH']}"
+    shortly = ("-e", "pod_lock_lease=1", "--limit", "blue-poplar1,localhost")
+    done = site.switches["blue"].playbook(playbook, *site.options, *shortly, PATH=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert called.exists()
+    assert json.loads(lock.read_text())["renewed"] > old

@@ -20,9 +20,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
 from podsim.floor.state import StateDirectory
 from tests.roles_and_playbooks.debian_server import GOVERNORS, HUGE_PAGES, MOUNT_POINT, DebianServer, debian_image
 from tests.support.container_server import begin_play, end_of, podman_in, skip_without_podman
+from tests.support.controller_looks import SETTINGS
 from tests.support.playbook_run import PlaybookRun
 
 RELEASES = {"bookworm": "12", "trixie": "13"}
@@ -168,9 +171,11 @@ def test_a_second_run_puts_permissions_right_that_somebody_changed_and_nothing_e
 
 def test_packages_are_installed(server: DebianServer) -> None:
     assert f'VERSION_ID="{RELEASES[server.name]}"' in server.sh("cat /etc/os-release")
-    packages = "rdma-core ibverbs-utils perftest lldpd iproute2 ethtool nfs-common dnsmasq-base chrony rsyslog"
+    packages = (
+        "rdma-core ibverbs-utils perftest lldpd iproute2 ethtool nfs-common dnsmasq-base chrony rsyslog logrotate"
+    )
     status = server.sh(f"dpkg-query --show --showformat '${{db:Status-Status}} ' {packages} prometheus-node-exporter")
-    assert status.split() == ["installed"] * 11
+    assert status.split() == ["installed"] * 12
 
 
 def test_services_run_now_and_after_a_restart(server: DebianServer) -> None:
@@ -226,6 +231,39 @@ def test_an_nfs_mount_that_fails_is_named(made: Bed) -> None:
 
 def test_chrony_serves_time_and_rsyslog_takes_messages(server: DebianServer) -> None:
     assert server.sh("chronyc -c tracking").split(",")[2] == "10"
-    server.sh("logger --server 10.5.1.101 --port 514 --udp --tag agent 'fan 3 is slow'")
+    takes(server, "fan 3 is slow")
+
+
+def takes(server: DebianServer, message: str) -> None:
+    """See a message arrive in the sender's file."""
+    server.sh(f"logger --server 10.5.1.101 --port 514 --udp --tag agent '{message}'")
     log = "/var/log/ipu-pod/10.5.1.101.log"
-    server.sh(f"for _ in $(seq 100); do grep -qs 'fan 3 is slow' {log} && exit; sleep 0.1; done; exit 1")
+    server.sh(f"for _ in $(seq 100); do grep -qs '{message}' {log} && exit; sleep 0.1; done; exit 1")
+
+
+def test_rotated_logs_are_written_on(server: DebianServer) -> None:
+    takes(server, "fan 4 is slow")
+    server.sh("logrotate --force /etc/logrotate.d/ipu-pod")
+    takes(server, "fan 5 is slow")
+    assert "fan 4 is slow" in server.sh("cat /var/log/ipu-pod/10.5.1.101.log.1")
+    assert server.sh("find /proc/$(systemctl show --property MainPID --value rsyslog)/fd -lname '*(deleted)'") == ""
+
+
+def test_the_log_of_a_controller_that_is_rotated_is_written_on(server: DebianServer) -> None:
+    """As its unit does: what it prints is appended, and it never opens its log again."""
+    settings = {**SETTINGS, "vipu_controller_mode": "secure"}
+    (text,) = [
+        thing.content
+        for thing in vipu_controller_resources(settings)
+        if isinstance(thing, File) and thing.path == "/etc/logrotate.d/vipu-server"
+    ]
+    log = "/var/lib/vipu/vipu-server.log"
+    server.sh(f"mkdir /run/lines /var/lib/vipu; mkfifo /run/lines/in; cat >/run/lines/rotation <<'END'\n{text}END")
+    write = "while read -r line; do echo $line; done </run/lines/in"
+    server.sh(f"systemd-run --unit writer --property StandardOutput=append:{log} sh -c '{write}'")
+    arrives = f"for _ in $(seq 100); do grep -qs $1 {log} && break; sleep 0.1; done"
+    server.sh(
+        f"exec 3>/run/lines/in; set -- one; echo one >&3; {arrives}; logrotate --force /run/lines/rotation; "
+        f"set -- two; echo two >&3; {arrives}"
+    )
+    assert server.sh(f"cat {log}; zcat {log}.1.gz") == "two\none\n"

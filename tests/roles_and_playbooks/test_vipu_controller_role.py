@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -77,6 +78,36 @@ def test_a_storage_is_copied_once_for_nobody_else_to_read(backup: Path) -> None:
 def test_the_newest_copies_stay_and_the_one_that_is_named(backup: Path) -> None:
     names = []
     for number in range(6):
-        (backup.parent / "vipu-server.json").write_text(str(number))
+        (backup.parent / "vipu-server.json").write_text(f'{{"n": {number}}}')
         names.append(done(backup, *names[:1]).strip())
-    assert copies(backup) == ["0", "3", "4", "5"]
+    assert copies(backup) == [f'{{"n": {number}}}' for number in (0, 3, 4, 5)]
+
+
+@pytest.mark.parametrize("damaged", ["", '{"format": 1, "partitions": [', "[]", "\0" * 4096])
+def test_what_is_no_storage_is_no_backup_and_takes_no_older_ones_place(backup: Path, damaged: str) -> None:
+    storage = backup.parent / "vipu-server.json"
+    for number in range(KEPT + 1):
+        storage.write_text(f'{{"n": {number}}}')
+        done(backup)
+    before = copies(backup)
+    storage.write_text(damaged)
+    found = subprocess.run([backup], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout, copies(backup)) == (65, "", before)
+    assert found.stderr == (
+        f"{storage} is empty, cut off or no storage of vipu-server, and was not copied; the older copies in "
+        f"{backup.parent}/backups are all still there; restore one of them\n"
+    )
+
+
+def test_a_copy_that_does_not_fit_leaves_the_older_ones(backup: Path) -> None:
+    storage = backup.parent / "vipu-server.json"
+    storage.write_text("{}")
+    done(backup)
+    storage.write_text(json.dumps({"partitions": ["p" * 100_000]}))
+    limited = f"ulimit -f 8; trap '' XFSZ; exec {backup}"
+    found = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert f"{storage} was not copied: " in found.stderr
+    assert copies(backup) == ["{}"]
+    done(backup)
+    assert copies(backup) == ["{}", storage.read_text()]

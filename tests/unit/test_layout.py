@@ -276,3 +276,39 @@ def templated(document: Any) -> list[str]:
         return []
     own = [f"{word}: {document[word]}" for word in ERRORS if isinstance(document.get(word), str)]
     return own + [found for part in document.values() for found in templated(part)]
+
+
+# Playbooks that take, renew or give back locks, or only look.
+WITHOUT_CHANGES = ("hold", "lock", "again", "release", "unlock", "look", "slurm_look", "verify", "report")
+LOOKING = {"ipu.pod.server_use", "ansible.builtin.assert"}
+RENEWAL = {"name": "ipu.pod.pod_lock", "tasks_from": "renew"}
+
+
+def plays_of(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The plays of a playbook in their order, each with the name of its file."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for play in load(path):
+        imported_ = play.get("ansible.builtin.import_playbook")
+        found += plays_of(path.parent / imported_) if imported_ else [(path.stem, play)]
+    return found
+
+
+def under_locks(path: Path) -> list[dict[str, Any]]:
+    """The plays of a playbook that change something while it has the locks."""
+    is_locked, found = False, []
+    for file, play in plays_of(path):
+        is_locked = (is_locked or file in ("hold", "lock")) and file not in ("release", "unlock")
+        looks_only = all(not {key for key in task if "." in key} - LOOKING for task in play.get("tasks", []))
+        if is_locked and file not in WITHOUT_CHANGES and not looks_only:
+            found.append(play)
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "playbooks").glob("*.yml")), ids=name)
+def test_who_changes_something_under_a_lock_checks_it_before(path: Path) -> None:
+    takes = [file for file, _play in plays_of(path) if file in ("hold", "lock")]
+    plays = under_locks(path)
+    assert bool(takes) == bool(plays)
+    for play in plays:
+        (first, *_others) = play.get("pre_tasks", [{}])
+        assert first.get("ansible.builtin.include_role") == RENEWAL, play["name"]

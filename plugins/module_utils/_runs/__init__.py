@@ -3,5 +3,5 @@
 """Who changes a pod: one run at a time, and a record of what each did.
 
 ``run`` tells one run from all others; ``lock`` decides who gets a pod's lock; ``records`` is what was done, run by run.
-The files of both are in a store of ``_host`` beside the V-IPU controller.
+The files of both are in a store of ``_host``, on a host that all control nodes reach.
 """

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run at a time on each pod: who gets the lock, and the message for the others.
+"""One run at a time on each pod: who gets the lock, who keeps it, and the message for the others.
 
 The lock of a run on this control node holds as long as its process lives. Of a run elsewhere nobody can see whether it
 lives, so its lock is a lease, which the run renews.
@@ -9,12 +9,14 @@ lives, so its lock is a lease, which the run renews.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Collection
 
 from .._host.store import Store
 from .._plan.converge import Refused
 from .run import Run, moment, run_from, seconds_of, spoken
+
+_LOST = "nothing more is changed; see that nobody else is at work, and run again"
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,27 @@ def hold(
     raise Refused(
         f"{held(there)}; wait until that run has ended, or until {spoken(moment(there.ends))} if it does not renew its "
         f"lock, or remove {path} if you know that it is dead"
+    )
+
+
+def renew(pod: str, there: Lock | None, run: Run, lease: int, maximum_age: int, now: float, path: str) -> Lock:
+    """The lock that the run still has, renewed; as it is once it is older than ``maximum_age`` minutes.
+
+    A lease that has ended is renewed, too, as long as nobody has taken the lock.
+
+    Raises Refused: the run has the lock no more, so that others may have changed the pod.
+    """
+    if there is None:
+        raise Refused(f"{path}: the lock of {pod}, which this run has to hold, is gone; {_LOST}")
+    if not there.is_of(run):
+        raise Refused(f"{held(there)}, and by this run no more; {_LOST}")
+    if now < seconds_of(there.since) + maximum_age * 60:
+        return replace(there, renewed=moment(now), lease=lease)
+    if now < there.ends:
+        return there
+    raise Refused(
+        f"{path}: the lock of {pod} has ended, as this run has it since {spoken(there.since)}, longer than "
+        f"pod_lock_maximum_age allows ({maximum_age} minutes); {_LOST}"
     )
 
 

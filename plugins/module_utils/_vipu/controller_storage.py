@@ -20,13 +20,13 @@ class NotStorage(ValueError):
 
 
 def storage_from(text: str, what: str) -> dict[str, Any]:
-    """The storage in a text; an empty text is an empty storage.
+    """The storage in a text.
 
     Raises:
         NotStorage: it is no JSON object.
     """
     try:
-        storage = json.loads(text) if text.strip() else {}
+        storage = json.loads(text)
     except ValueError as error:
         raise NotStorage(f"{what} is no JSON ({error}); choose another backup") from error
     if not isinstance(storage, dict):

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import NO_RISK, RECREATE, REMOVE
+
 from .._inventory.hosts import IDLE, canaries_first
 from .._inventory.stages import PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._pod.devices import POPLAR_SERVER, devices_of
@@ -122,3 +124,9 @@ def by_stage(steps: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Map
     for step in steps:
         found.setdefault(step["stage"], {}).setdefault(step["device"], []).append(step)
     return found
+
+
+def disturbed(steps: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Stage to the devices on which it removes or disturbs something."""
+    found = [step for step in steps if step["risk"] != NO_RISK or step["action"] in (REMOVE, RECREATE)]
+    return {stage: list(devices) for stage, devices in by_stage(found).items()}

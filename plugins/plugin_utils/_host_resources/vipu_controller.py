@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from shlex import quote
 from typing import Any
 
 from .._templates.render import render
@@ -47,6 +46,11 @@ class Service:
         self.unit = f"{self.name}.service"
         self.unit_file = f"/etc/systemd/system/{self.unit}"
         self.backup_program = f"/usr/local/sbin/vipu-backup{suffix}"
+        self.backup_unit = f"vipu-backup{suffix}.service"
+        self.backup_unit_file = f"/etc/systemd/system/{self.backup_unit}"
+        # What a controller that authenticates its users prints: its first start may print an access key.
+        self.log = f"{self.directory}/vipu-server.log"
+        self.log_rotation = f"/etc/logrotate.d/{self.name}"
         # The administrator's configuration of vipu-admin.
         self.credentials = f"/etc/vipu/vipu-admin{suffix}.hcl"
         # vipu-server puts them below the directory that it runs in.
@@ -105,18 +109,20 @@ def release_resources(settings: Settings) -> list[Resource]:
 
 
 def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
-    """One controller's service: its storage, which is made once, what copies that, and the unit."""
+    """One controller's service: its storage, which is made once, what copies that, and the units."""
     service = dedicated_service(settings, vpod) if vpod else service_of(settings)
     program = settings["vipu_controller_program"]
-    backup, unit = (
-        render(name, service=service, settings=settings, quote=quote)
-        for name in ("vipu-backup.sh", "vipu-server.service")
+    backup, backup_unit, unit, rotation = (
+        render(name, service=service, settings=settings, literal=repr)
+        for name in ("vipu-backup.py", "vipu-backup.service", "vipu-server.service", "vipu-logrotate.conf")
     )
     return [
         Directory(service.directory, mode="0700"),
         Made(INITIALISE_STORAGE, service.storage),
         *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
         File(service.backup_program, backup, mode="0755"),
+        File(service.backup_unit_file, backup_unit),
+        *([File(service.log_rotation, rotation)] if service.is_secure else []),
         File(service.unit_file, unit),
         Unit(service.unit, restarted_by=(service.unit_file, program)),
         *([Made(KEEP_CREDENTIALS, service.credentials)] if service.is_secure else []),
@@ -132,9 +138,13 @@ def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[st
     own = [path for service in services for path in _paths(service)]
     return {
         "paths": [settings["vipu_controller_program"], *_paths(shared), f"{shared.directory}/keys/*.key", *own],
-        "texts": [path for service in services for path in (service.backup_program, service.unit_file)],
+        "texts": [path for service in services for path in _files(service)],
         "units": [service.unit for service in services],
     }
+
+
+def _files(service: Service) -> tuple[str, ...]:
+    return service.backup_program, service.backup_unit_file, service.log_rotation, service.unit_file
 
 
 def _paths(service: Service) -> tuple[str, ...]:
@@ -142,7 +152,6 @@ def _paths(service: Service) -> tuple[str, ...]:
         service.directory,
         service.storage,
         f"{service.certificates}/server",
-        service.backup_program,
-        service.unit_file,
+        *_files(service),
         service.credentials,
     )

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
+from .devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of, devices_of_pod
 from .model import CONTROLLER_LAYER, LAYERS, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration
 
 LAYER_OF_KIND = {TOR: SWITCH_LAYER, MANAGEMENT_SWITCH: SWITCH_LAYER, POPLAR_SERVER: SERVERS_LAYER}
-# Keeps the locks of pods without a managed controller.
+# Keeps the locks of pods without a managed host that others reach, too.
 CONTROL_NODE = "localhost"
 
 
@@ -58,7 +58,8 @@ def _roles(declaration: Declaration) -> Iterator[tuple[str, str, bool]]:
 def lock_hosts(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
     """Host to the pods whose lock it keeps, for those that a run on ``hosts`` may change.
 
-    A pod's lock host is the host of its managed controller, else the control node.
+    A pod's lock host is the host of its managed controller, else its first managed Poplar server, which all control
+    nodes reach; else the control node.
     """
     changed = _changed_pods(declaration, hosts)
     result: dict[str, list[str]] = {}
@@ -90,4 +91,6 @@ def _lock_host(declaration: Declaration, pod: str) -> str:
         controller = declaration.controllers[cluster.controller]
         if pod in cluster.pods and manages_controller(declaration, controller):
             return controller.host_name
-    return CONTROL_NODE
+    is_managed = SERVERS_LAYER in declaration.pods[pod].managed
+    devices = devices_of_pod(declaration.pods[pod]) if is_managed else ()
+    return next((device.name for device in devices if device.kind == POPLAR_SERVER), CONTROL_NODE)

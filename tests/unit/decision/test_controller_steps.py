@@ -89,6 +89,7 @@ def test_a_new_controller_is_written_started_and_filled() -> None:
         ("create", "file", "/var/lib/vipu"),
         ("run", "task", "Initialise the storage"),
         ("create", "file", "/usr/local/sbin/vipu-backup"),
+        ("create", "file", "/etc/systemd/system/vipu-backup.service"),
         ("create", "file", "/etc/systemd/system/vipu-server.service"),
         ("create", "service", "vipu-server.service"),
         *(("create", "agent", name) for name in AGENTS),
@@ -217,6 +218,7 @@ def test_dedicated_controllers_are_distinguished() -> None:
         ("file", "/var/lib/vipu-server-alice"),
         ("task", "Initialise the storage"),
         ("file", "/usr/local/sbin/vipu-backup-alice"),
+        ("file", "/etc/systemd/system/vipu-backup-alice.service"),
         ("file", "/etc/systemd/system/vipu-server-alice.service"),
         ("service", "vipu-server-alice.service"),
         *(("agent", name) for name in AGENTS[:2]),
@@ -266,6 +268,7 @@ def test_one_that_goes_leaves_its_storage_alone() -> None:
         ("remove", "partition", "of-a-tenant"),
         ("remove", "partition", "train"),
         ("update", "service", "vipu-server-alice.service"),
+        ("remove", "file", "/etc/systemd/system/vipu-backup-alice.service"),
         ("remove", "file", "/etc/systemd/system/vipu-server-alice.service"),
         ("run", "task", "Keep the storage"),
         ("remove", "file", "/var/lib/vipu-server-alice"),
@@ -278,7 +281,8 @@ def test_one_that_goes_leaves_its_storage_alone() -> None:
 def test_a_removal_that_broke_off_is_completed() -> None:
     services = {**SETTINGS, "vipu_controller_dedicated": [dedicated("alice", AGENTS)]}
     things = in_service(services, "alice")
-    del things["paths"]["/etc/systemd/system/vipu-server-alice.service"]
+    for unit in ("backup", "server"):
+        del things["paths"][f"/etc/systemd/system/vipu-{unit}-alice.service"]
     steps = removed_steps(["alice"], SETTINGS, look({"": NEW}, things))
     assert [step.name for step in steps] == [
         "Keep the storage",

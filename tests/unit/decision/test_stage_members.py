@@ -12,6 +12,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
+    disturbed,
     helpers,
     members,
     verifying,
@@ -157,3 +158,16 @@ def test_whom_a_run_needs_besides(looks: Looks) -> None:
 def test_steps_by_stage_and_device() -> None:
     steps = [{"stage": stage, "device": device} for stage, device in [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")]]
     assert by_stage(steps) == {"a": {"x": [steps[0], steps[3]], "y": [steps[1]]}, "b": {"x": [steps[2]]}}
+
+
+def test_what_is_removed_or_disturbed_by_stage() -> None:
+    said = [
+        ("a", "x", "create", "none"),
+        ("a", "y", "update", "disruptive"),
+        ("a", "y", "remove", "none"),
+        ("b", "x", "recreate", "tenant outage"),
+        ("b", "y", "remove", "none"),
+        ("c", "x", "update", "none"),
+    ]
+    steps = [dict(zip(("stage", "device", "action", "risk"), each, strict=True)) for each in said]
+    assert disturbed(steps) == {"a": ["y"], "b": ["x", "y"]}

@@ -41,13 +41,17 @@ def names(things: list[Resource]) -> list[str]:
     return [thing.name for thing in things if isinstance(thing, Made)]
 
 
-def test_a_controller_has_a_storage_a_program_that_copies_it_and_a_unit() -> None:
+def test_a_controller_has_a_storage_a_program_that_copies_it_and_units() -> None:
     things = vipu_controller_resources(SETTINGS)
     assert things[:2] == [
         Directory("/var/lib/vipu", mode="0700"),
         Made("Initialise the storage", "/var/lib/vipu/vipu-server.json"),
     ]
-    assert [thing.path for thing in things if isinstance(thing, File)] == ["/usr/local/sbin/vipu-backup", UNIT_FILE]
+    assert [thing.path for thing in things if isinstance(thing, File)] == [
+        "/usr/local/sbin/vipu-backup",
+        "/etc/systemd/system/vipu-backup.service",
+        UNIT_FILE,
+    ]
     assert things[-1] == Unit("vipu-server.service", restarted_by=(UNIT_FILE, "/usr/local/bin/vipu-server"))
     assert command(things, UNIT_FILE) == (
         "/usr/local/bin/vipu-server --storage /var/lib/vipu/vipu-server.json --user-port 8090 --admin-port 8091"
@@ -101,14 +105,14 @@ def test_all_that_a_dedicated_controller_has_carries_its_name_and_nothing_of_the
     )
     assert "of vPOD alice\n" in text(things, unit)
     backup = text(things, "/usr/local/sbin/vipu-backup-alice")
-    assert "directory=/var/lib/vipu-server-alice/backups\n" in backup
+    assert "DIRECTORY = '/var/lib/vipu-server-alice/backups'\n" in backup
     made = [thing.creates for thing in things if isinstance(thing, Made)]
     assert made[-1] == "/etc/vipu/vipu-admin-alice.hcl"
 
 
 def test_paths_are_quoted_in_the_program_that_copies_the_storage() -> None:
     things = vipu_controller_resources({**SETTINGS, "vipu_controller_storage": "/srv/my $storage"})
-    assert "storage='/srv/my $storage'\n" in text(things, "/usr/local/sbin/vipu-backup")
+    assert "STORAGE = '/srv/my $storage'\n" in text(things, "/usr/local/sbin/vipu-backup")
 
 
 def test_once_written_there_is_nothing_to_do() -> None:

@@ -148,8 +148,10 @@ def test_a_managed_controller_gets_the_allocation_by_this_run() -> None:
     assert "could not be read" in unknown_places(declaration, {})[0]
 
 
-def test_the_managed_controller_keeps_the_lock_else_the_control_node() -> None:
+def test_the_managed_controller_keeps_the_lock_else_a_managed_server_else_the_control_node() -> None:
     assert lock_hosts(on_a_server(["controller"]), ["p-poplar1"]) == {"p-poplar1": ["p"]}
+    assert lock_hosts(declared({"p": {"managed": ["switch", "servers"]}}), ["p-tor"]) == {"p-poplar1": ["p"]}
+    assert lock_hosts(declared({"p": {}}), ["p-tor"]) == {"p-poplar1": ["p"]}
     assert lock_hosts(on_a_server(["switch"]), ["p-tor"]) == {"localhost": ["p"]}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, hold, lock_from, lock_of
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, hold, lock_from, lock_of, renew
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, moment, seconds_of
 
 ALICE = Run("alice", "control1", 4711, "100", "boot1 pid:[1]", "site.yml")
@@ -100,3 +100,39 @@ def test_the_lock_of_a_pod_is_in_its_file(tmp_path: Path) -> None:
     with store.alone():
         store.write("pod001.lock", locked().text(), 0o644)
     assert lock_of("pod001", store) == locked()
+
+
+def renewed_by(run: Run, there: Lock | None, maximum_age: int = 1440) -> Lock:
+    return renew("pod001", there, run, 60, maximum_age, NOON, PATH)
+
+
+@pytest.mark.parametrize("minutes_ago", [10, 600])
+def test_a_lock_that_nobody_has_taken_is_renewed_even_after_its_lease(minutes_ago: float) -> None:
+    assert renewed_by(ALICE, locked(minutes_ago=minutes_ago)) == locked(minutes_ago=0)
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        (None, f"{PATH}: the lock of pod001, which this run has to hold, is gone"),
+        (
+            locked(BOB),
+            "pod001 is held by bob on control2 (process 4711, vpods.yml) since 2026-11-21 09:00:00 UTC, and by this "
+            "run no more",
+        ),
+    ],
+)
+def test_a_run_that_has_lost_its_lock_is_told_so(there: Lock | None, said: str) -> None:
+    with pytest.raises(Refused) as refused:
+        renewed_by(ALICE, there)
+    assert str(refused.value) == (f"{said}; nothing more is changed; see that nobody else is at work, and run again")
+
+
+def test_a_run_beyond_the_maximum_age_keeps_its_lock_until_the_lease_ends() -> None:
+    assert renewed_by(ALICE, locked(minutes_ago=59), maximum_age=180) == locked(minutes_ago=59)
+    with pytest.raises(Refused) as refused:
+        renewed_by(ALICE, locked(minutes_ago=60), maximum_age=180)
+    assert str(refused.value).startswith(
+        f"{PATH}: the lock of pod001 has ended, as this run has it since 2026-11-21 09:00:00 UTC, longer than "
+        "pod_lock_maximum_age allows (180 minutes); "
+    )

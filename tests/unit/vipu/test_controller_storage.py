@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from ansible_collections.ipu.pod.plugins.filter.roles import storage_differences
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.controller_storage import (
     NotStorage,
     differences,
@@ -50,7 +53,8 @@ def test_an_agent_that_does_not_say_counts_as_in_use() -> None:
 
 
 def test_a_lost_storage_is_an_empty_one() -> None:
-    assert "partitions train: only in the backup; would come back" in differences(BACKUP, storage_from("", "it"), {})
+    said = storage_differences(json.dumps(BACKUP), "", {}, "m")
+    assert "partitions train: only in the backup; would come back" in said
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_what_an_exporter_says(exporter: str, held: set[str] | None) -> None:
     assert partitions_held(exporter, "m") == held
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "7"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "7"])
 def test_a_text_that_is_no_storage(text: str) -> None:
     with pytest.raises(NotStorage, match="the backup is no JSON"):
         storage_from(text, "the backup")
