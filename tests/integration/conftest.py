@@ -33,9 +33,10 @@ class OneWorkerForAPod(LoadScopeScheduling):
     """The tests of a file, or of a folder with one pod, stay with one worker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """What those have in common that go to the same worker."""
-        file = nodeid.partition("::")[0]
-        return file.removeprefix("tests/integration/").partition("/")[0]
+        """What those have in common that go to the same worker; some seeds of chaos follow each other."""
+        file, _, test = nodeid.partition("::")
+        folder = file.removeprefix("tests/integration/").partition("/")[0]
+        return folder + test.partition("-")[0] if folder == "chaos" else folder
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForAPod:

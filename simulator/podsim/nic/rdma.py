@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    # Device, number, type, owner.
+    _QueuePair = tuple[str, int, str, dict[str, Any]]
+
 QUEUE_PAIRS = "/run/podsim-queue-pairs"
 PROCESSES = "/proc"
 MANAGEMENT = 1
@@ -51,8 +54,8 @@ def _links(nics: Nics) -> list[dict[str, Any]]:
 
 def _queue_pairs(nics: Nics) -> list[dict[str, Any]]:
     numbers = {port.rdma_device: number for number, port in enumerate(nics.ports.values())}
-    kernels = [(device, MANAGEMENT, "GSI", {"comm": "ib_core"}) for device in numbers]
-    programs = [
+    kernels: list[_QueuePair] = [(device, MANAGEMENT, "GSI", {"comm": "ib_core"}) for device in numbers]
+    programs: list[_QueuePair] = [
         (device, number, "RC", {"pid": process, "comm": command})
         for process, command, device, number in _of_programs()
         if device in numbers

@@ -1,0 +1,123 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A change in the middle of which something breaks, as a seed has it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from tests.integration.chaos.declarations import Document, first, following
+from tests.integration.chaos.faults import FAULTS, Fault
+from tests.integration.chaos.run import Run, WatchedRun
+from tests.integration.chaos.stages import STAGES, VERIFY
+
+# Which fault meets which stage, seed after seed; those of one kind do not follow each other.
+CELLS = [(kind, stage) for kind in FAULTS for stage in STAGES]
+Random(0).shuffle(CELLS)
+# How many tasks of its stage come before it.
+TASKS_BEFORE = (0, 0, 1, 2, 3, 5, 8)
+TICK_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What a number stands for: what is declared before and after, by which edit, and what breaks where."""
+
+    number: int
+    before: Document
+    after: Document
+    edit: str
+    kind: str
+    device: str
+    stage: str
+    tasks_before: int
+
+    def __str__(self) -> str:
+        return (
+            f"seed {self.number}: {self.edit}; {self.kind}, {self.device}, in stage {self.stage} + {self.tasks_before}"
+        )
+
+
+def seed_of(number: int, document: Document) -> Seed:
+    """The seed of a number on this pod; a seed begins where the one before it has ended."""
+    before, after, edit = document, first(document), ""
+    for each in range(number + 1):
+        before = after
+        after, edit = following(before, CELLS[each % len(CELLS)][1], Random(each))
+    kind, stage = CELLS[number % len(CELLS)]
+    chance = Random(f"what breaks in {number}")
+    return Seed(number, before, after, edit, kind, chance.choice(FAULTS[kind][1]), stage, chance.choice(TASKS_BEFORE))
+
+
+class Disaster:
+    """Starts the run of a seed, lets it happen, and waits for the end of all of it.
+
+    Attributes:
+        met: the stage in which it has happened; empty if it has not.
+        faults: what has broken.
+        run: the run; ended when the disaster is over.
+        others: runs of another control node.
+    """
+
+    def __init__(self, seed: Seed, pod: Any, start: Callable[[Callable[[str], None]], WatchedRun]) -> None:
+        self.met = ""
+        self.faults: list[Fault] = []
+        self.others: list[Run] = []
+        self._seed, self._pod, self._start = seed, pod, start
+        self._left, self._begun = seed.tasks_before, False
+        self._started: list[WatchedRun] = []
+        with self._ended_in_time():
+            self._started.append(start(self._before_task))
+            self.run, *self.others = [run.end() for run in self._all()]
+
+    def _all(self) -> Iterator[WatchedRun]:
+        """The runs, also those that begin in the meantime."""
+        yield self._started[0]
+        yield from self._started[1:]
+
+    def _before_task(self, stage: str) -> None:
+        """Let it happen before a task of its stage, or when that has ended; at the latest in the verification."""
+        if self.met:
+            return
+        wanted = self._seed.stage
+        self._begun |= stage == wanted
+        if (self._begun and (stage != wanted or self._left == 0)) or (stage == VERIFY != wanted):
+            self.met = wanted if self._begun else stage
+            self._happen()
+        elif self._begun:
+            self._left -= 1
+
+    def _happen(self) -> None:
+        seed = self._seed
+        maker = FAULTS[seed.kind][0]
+        if maker:
+            self.faults.append(maker(self._pod, seed.device, Random(seed.number)))
+        elif seed.kind == "control node killed":
+            self._started[0].kill()
+        else:
+            self._started.append(self._start(lambda _stage: None))
+
+    @contextmanager
+    def _ended_in_time(self) -> Iterator[None]:
+        """Within, a fault that lasts some seconds ends after these; all have ended behind it."""
+        over = threading.Event()
+
+        def work() -> None:
+            while not over.wait(TICK_SECONDS):
+                for fault in self.faults:
+                    fault.pass_time(TICK_SECONDS)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            for fault in self.faults:
+                fault.over()

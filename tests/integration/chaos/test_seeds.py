@@ -1,0 +1,144 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Something breaks in the middle of a change: nothing foreign is touched, nothing is lost or doubled, no tenant reaches
+another at any moment, what is said is true, and the next run puts everything right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.chaos.conftest import HERE, MET
+from tests.integration.chaos.declarations import NAMES, Document
+from tests.integration.chaos.disaster import Disaster, Seed, seed_of
+from tests.integration.chaos.faults import SWITCH, Fault
+from tests.integration.chaos.run import Run, WatchedRun
+from tests.integration.chaos.truth import Truth
+from tests.integration.chaos.watch import NOBODY, Watch, not_as_they_should, strangers_met
+from tests.support.packets.ports import Port
+from tests.support.simulated_pod import STATE, podsim
+
+VLANS = (201, 202, 203, 211, 212, 213, 999)
+NO_SENTENCE = ("Traceback", "MODULE FAILURE", "is undefined", "object has no", "{{")
+LONGEST_SENTENCE = 1000
+
+
+class Chaos:
+    """The pod, and what is declared on it.
+
+    Attributes:
+        pod: the pod.
+        truth: what is true on it.
+        document: what is declared of it, whoever the tenants are.
+    """
+
+    def __init__(self, pod: Any, inventory: Path, document: Document) -> None:
+        self.pod = pod
+        self.truth = Truth(pod)
+        self.document = document
+        self._inventory = inventory
+        self._settled: Document | None = None
+        self._foreign: dict[str, Any] = {}
+
+    def begin(self, seed: Seed) -> None:
+        """Bring the pod to where a seed begins, if it is not there."""
+        if self._settled != seed.before:
+            run = self.run(seed.before).end()
+            assert (run.code, run.failures) == (0, []), run.said
+        # Until the seed has ended well.
+        self._settled = None
+        if not self._foreign:
+            self.truth.bring_foreign_things()
+            self._foreign = self.truth.foreign()
+
+    def end(self, seed: Seed) -> None:
+        """The next seed may begin where this one has ended."""
+        self._settled = seed.after
+
+    def run(self, document: Document, before_task: Callable[[str], None] = lambda _stage: None) -> WatchedRun:
+        """Start a run that is to bring about what a document says; nobody's work is spared."""
+        (self._inventory / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
+        told = {"podsim_state": str(STATE), "vpods_interrupt": list(NAMES)}
+        return WatchedRun(self._inventory, "-e", json.dumps(told), before_task=before_task)
+
+    def harm(self) -> Iterator[str]:
+        """What may never be: something of others has changed, or something is there twice."""
+        yield from self.truth.doubled()
+        foreign = self.truth.foreign()
+        for what, was in self._foreign.items():
+            if foreign[what] != was:
+                yield f"{what} of others: {foreign[what]}, was {was}"
+
+    def converges(self, document: Document) -> Iterator[str]:
+        """What is wrong with the next two runs, and with what there is after them."""
+        following = self.run(document).end()
+        if (following.code, following.failures) != (0, []):
+            yield f"the next run does not converge: {following.said}"
+        last = self.run(document).end()
+        if not last.summary.startswith("nothing changed; "):
+            yield f"the run after the next one finds something to do: {last.said}"
+        yield from self.truth.differences(document)
+
+
+@pytest.fixture(scope="package")
+def chaos(fresh_pod: Any, inventory: Path, declared: Document) -> Chaos:
+    return Chaos(fresh_pod, inventory, declared)
+
+
+def test_seed(seed: int, chaos: Chaos, record_property: Callable[[str, object], None]) -> None:
+    plan, truth = seed_of(seed, chaos.document), chaos.truth
+    chaos.begin(plan)
+    prints, owners = truth.prints(), [truth.tenants(plan.before)]
+    with Watch(truth.rnics.values(), VLANS) as watch:
+        disaster = Disaster(plan, chaos.pod, lambda before_task: chaos.run(plan.after, before_task))
+        record_property(MET, [plan.kind, disaster.met])
+        if any(fault.needs_repair for fault in disaster.faults):
+            podsim("up", str(HERE / "pods.yml"))
+        owners.append(truth.tenants(plan.after))
+        found = [
+            *not_true(disaster.run, prints, truth.prints(), disaster.faults),
+            *(wrong for run in (disaster.run, *disaster.others) for wrong in no_sentence(run)),
+            *chaos.harm(),
+            *chaos.converges(plan.after),
+        ]
+        owners.append(truth.tenants(plan.after))
+        found += not_as_they_should(watch.next_round(), owners[-1])
+    found += [*strangers_met(watch.frames, whose(owners, disaster.faults)), *chaos.harm()]
+    story = f"{plan}; met {disaster.met}: {[fault.what for fault in disaster.faults]}"
+    assert found == [], "\n".join([story, *found, disaster.run.said])
+    chaos.end(plan)
+
+
+def not_true(run: Run, before: dict[str, str], after: dict[str, str], faults: list[Fault]) -> Iterator[str]:
+    """What a run has said that is not true, device by device, or has not said."""
+    by_others = {device for fault in faults for device in fault.changed}
+    changed = {device for device in before if before[device] != after[device]}
+    if run.code is not None:
+        yield from (f"{device} is said to be changed, and is as it was" for device in run.claimed - changed - by_others)
+    if run.code == 0:
+        silent = changed - run.claimed - by_others
+        yield from (f"{device} is changed, and nothing is said of it" for device in silent)
+
+
+def no_sentence(run: Run) -> Iterator[str]:
+    """What of a failure is not said in a sentence with a remedy."""
+    if run.code and not run.failures:
+        yield f"the run ends with {run.code} without a word: {run.said}"
+    for failure in run.failures:
+        if len(failure) > LONGEST_SENTENCE or any(word in failure for word in NO_SENTENCE):
+            yield f"no sentence: {failure}"
+    if run.failures and not any("; " in failure for failure in run.failures):
+        yield f"no remedy: {run.failures}"
+
+
+def whose(owners: list[dict[Port, str]], faults: list[Fault]) -> dict[Port, set[str]]:
+    """Whose each port may have been in the course of a seed; between two tenants, and by hand, it is nobody's."""
+    found = {port: {each[port] for each in owners} for port in owners[0]}
+    by_hand = any(SWITCH in fault.changed for fault in faults)
+    return {port: names | {NOBODY} if by_hand or len(names) > 1 else names for port, names in found.items()}
