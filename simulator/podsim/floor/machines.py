@@ -86,7 +86,9 @@ def _start_failed_units(machine: Machine, podman: Podman) -> None:
     # A machine that is still starting does not answer yet, and is waited for.
     with contextlib.suppress(FloorError):
         if failed := _failed_units(podman.run("exec", machine.container, *LIST_FAILED_UNITS)):
-            podman.run("exec", machine.container, "systemctl", "restart", *failed)
+            # A unit that has failed too often in a short time may start again only then.
+            podman.run("exec", machine.container, "systemctl", "reset-failed", *failed)
+            podman.run("exec", machine.container, "systemctl", "start", *failed)
 
 
 def running(floor: Floor, podman: Podman, daemons: Daemons) -> set[str]:

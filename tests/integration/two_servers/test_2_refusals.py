@@ -79,10 +79,10 @@ def test_a_server_with_live_queue_pairs_keeps_its_network(pod: Any) -> None:
         f"mkdir -p {queue_pairs}; sleep 600 >/dev/null 2>&1 & echo mlx5_0 271 > {queue_pairs}/$!; "
         "ip link set rnic0 mtu 1500",
     )
-    (in_use,) = pod.module("pod001-poplar2", "server_use")["in_use"]
-    assert in_use.startswith("queue pair 271 on mlx5_0 of sleep (process ")
+    process = pod.inside("pod001-poplar2", f"ls {queue_pairs}").strip()
     refused = pod.playbook("site")
     assert refused.code != 0
+    in_use = f"queue pair 271 on mlx5_0 of sleep (process {process})"
     assert f"interface rnic0: rnic0 is in use: {in_use}; end that first" in refused.messages
     assert pod.inside("pod001-poplar2", mtu) == "1500\n"
     pod.inside("pod001-poplar2", f"kill $(ls {queue_pairs})")

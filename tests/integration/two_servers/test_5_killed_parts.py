@@ -99,7 +99,7 @@ def test_a_service_that_was_killed_too_often_is_repaired(whole: Any, unit: str) 
     whole.inside(
         machine,
         f"for n in $(seq 50); do systemctl kill --kill-whom=main --signal=KILL {unit}; "
-        f"systemctl is-failed --quiet {unit} && exit 0; sleep 0.1; done; exit 1",
+        f"systemctl is-failed --quiet {unit} && exit 0; sleep 0.2; done; exit 1",
     )
     podsim("up", str(INVENTORY / "pods.yml"))
     assert up()
