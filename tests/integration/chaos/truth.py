@@ -12,8 +12,8 @@ from typing import Any
 
 from tests.integration.chaos.declarations import SERVERS, Document, there
 from tests.integration.chaos.faults import CONTROLLER, HOSTS, SWITCH
-from tests.integration.chaos.watch import NOBODY
 from tests.support.packets.ports import Port, rnic_of
+from tests.support.packets.watch import NOBODY
 from tests.support.simulated_pod import STATE
 
 ADMIN = "vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson"

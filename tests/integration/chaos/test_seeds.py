@@ -20,8 +20,8 @@ from tests.integration.chaos.disaster import Disaster, Seed, seed_of
 from tests.integration.chaos.faults import SWITCH, Fault
 from tests.integration.chaos.run import Run, WatchedRun
 from tests.integration.chaos.truth import Truth
-from tests.integration.chaos.watch import NOBODY, Watch, not_as_they_should, strangers_met
 from tests.support.packets.ports import Port
+from tests.support.packets.watch import NOBODY, Watch, not_as_they_should, strangers_met
 from tests.support.simulated_pod import STATE, podsim
 
 VLANS = (201, 202, 203, 211, 212, 213, 999)

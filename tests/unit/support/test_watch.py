@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from tests.integration.chaos.watch import NOBODY, Frame, not_as_they_should, strangers_met
 from tests.support.packets.ports import Port
+from tests.support.packets.watch import NOBODY, Frame, not_as_they_should, strangers_met
 
 ADAS_SERVER, ADAS, BEAS_SERVER, MOVING, FREE = (
     Port(f"podsim-{name}", "rnic0", f"02:00:00:00:00:0{number}", f"10.5.1.{number}")
