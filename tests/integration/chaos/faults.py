@@ -23,6 +23,7 @@ from typing import Any
 from podsim.floor.daemons import Daemons
 from podsim.floor.facts_file import read_facts
 from podsim.floor.plan import plan
+from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
 from tests.integration.chaos.declarations import SERVERS
 from tests.support.eapi import run_commands
@@ -35,6 +36,8 @@ IMAGES = Path("/var/lib/containers/storage")
 # A stopped process runs so long, and is stopped so long.
 RUNS, STOPS = 0.05, 0.15
 SHORT, LONG = 3.0, 12.0
+# Bytes that still fit on a full disk, so that it can be made so small.
+LEFT = 16384
 
 
 @dataclass
@@ -137,11 +140,13 @@ def full(_pod: Any, device: str, _chance: Random) -> Fault:
     """No byte more fits on the disks: of all machines, or of the control node."""
     place = Path.home() / ".ansible" if device == CONTROL_NODE else IMAGES
     used = os.statvfs(place)
-    size = (used.f_blocks - used.f_bfree) * used.f_frsize
-    whole = used.f_blocks * used.f_frsize
-    mount = ("mount", "-o")
-    done(*mount, f"remount,size={max(size, 4096)}", str(place))
-    return Fault("full", device, f"{place} is full", end=lambda: done(*mount, f"remount,size={whole}", str(place)))
+    whole, taken = used.f_blocks * used.f_frsize, (used.f_blocks - used.f_bfree) * used.f_frsize
+
+    def resize(size: int) -> None:
+        done("mount", "-o", f"remount,size={size}", str(place))
+
+    resize(taken + LEFT)
+    return Fault("full", device, f"{place} is full", end=lambda: resize(whole))
 
 
 def restarted(pod: Any, device: str, chance: Random) -> Fault:
@@ -154,7 +159,7 @@ def restarted(pod: Any, device: str, chance: Random) -> Fault:
     if device == CONTROLLER and chance.random() < 0.5:
         pod.inside(device, "systemctl restart vipu-server")
         return Fault("restarted", device, "systemctl restart vipu-server")
-    done("podman", "restart", "--time", "0", f"podsim-{device}")
+    Podman(StateDirectory(STATE)).run("restart", "--time", "0", f"podsim-{device}")
     return Fault("restarted", device, "the machine", changed=(device,), needs_repair=True)
 
 

@@ -58,6 +58,7 @@ class WatchedRun:
     ) -> None:
         self.events: list[dict[str, Any]] = []
         self._before_task = before_task
+        self._error: Exception | None = None
         self._folder = tempfile.TemporaryDirectory()
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(f"{self._folder.name}/events")
@@ -91,6 +92,8 @@ class WatchedRun:
         self._listener.close()
         self._thread.join(10)
         self._folder.cleanup()
+        if self._error:
+            raise self._error
         code = None if self.process.returncode < 0 else self.process.returncode
         return Run(code, said, self.events)
 
@@ -111,7 +114,10 @@ class WatchedRun:
                 if event["kind"] == "play":
                     stage = stage_of(event["name"]) or stage
                 elif event["kind"] == "task":
-                    self._before_task(stage)
+                    try:
+                        self._before_task(stage)
+                    except Exception as error:  # The run goes on, and its end tells.
+                        self._error = error
                     try:
                         connection.sendall(b"\n")
                     except OSError:

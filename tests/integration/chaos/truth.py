@@ -21,6 +21,7 @@ ADMIN = "vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson"
 FOREIGN_FILE = "/etc/somebody.conf"
 FOREIGN_VLAN, FOREIGN_PORT = "700", "Ethernet2/1"
 THEIRS, HERS, CAROL = "theirs", "hers", "carol"
+DEDICATED = "sha256sum /var/lib/vipu-server-*/vipu-server.json 2>/dev/null; true"
 FILES = "find /etc -type f ! -name 'ssh_host*' -exec sha256sum {} + | sort -k 2; ip -brief address show up"
 
 
@@ -71,13 +72,20 @@ class Truth:
 
     def prints(self) -> dict[str, str]:
         """What a run could change, by device."""
-        hosts = {server: self._pod.inside(server, FILES) for server in SERVERS}
-        return {SWITCH: self.running_config(), CONTROLLER: json.dumps(self.held(), sort_keys=True), **hosts}
+        hosts = {host: self._pod.inside(host, FILES) for host in HOSTS}
+        hosts[CONTROLLER] += json.dumps(self.held(), sort_keys=True) + self._pod.inside(CONTROLLER, DEDICATED)
+        return {SWITCH: self.running_config(), **hosts}
 
     def tenants(self, document: Document) -> dict[Port, str]:
         """Whose each RNIC is: servers as declared, IPU-Machines as the controller has them."""
         owners = {server: name for name, vpod in there(document).items() for server in vpod["poplar_servers"]}
-        owners |= {agent: each["id"] for each in self._listed("allocations") for agent in each["spec"]["agent_ids"]}
+        owners |= {
+            agent: each["id"]
+            for each in self._listed("allocations")
+            for agent in each["spec"]["agent_ids"]
+            # Its ports are not in pods.yml, and where nobody's are.
+            if each["id"] != THEIRS
+        }
         return {port: owners.get(name, NOBODY) for name, port in self.rnics.items()}
 
     def doubled(self) -> Iterator[str]:
@@ -109,7 +117,7 @@ class Truth:
                 client = self._pod.inside(server, "cat /etc/vipu/vipu-cli.hcl 2>/dev/null; true")
                 if f'api-user-id="{name}"' not in client:
                     yield f"{server} is no V-IPU client of {name}: {client}"
-                seen = json.loads(self._pod.inside(server, "vipu --showjson list partitions 2>&1; true") or "{}")
+                seen = json.loads(self._pod.inside(server, "vipu --showjson list partitions 2>/dev/null; true") or "{}")
                 states = {each["id"]: each["ready_state"] for each in seen.get("partitions", [])}
                 if states != dict.fromkeys(vpod["partitions"], "PS_ACTIVE"):
                     yield f"{server} sees the partitions {states}"

@@ -63,15 +63,19 @@ class Watch:
         self._ended.set()
         self._thread.join()
 
-    def next_round(self) -> list[Frame]:
-        """The frames of one round that begins after this call."""
-        wanted = self._rounds + 2
-        while self._rounds <= wanted:
+    def next_rounds(self, count: int) -> list[Frame]:
+        """What was heard in some rounds that begin after this call, as one; a busy machine loses frames."""
+        first = self._rounds + 1
+        while self._rounds < first + count:
             assert self._thread.is_alive()
             time.sleep(0.05)
         time.sleep(LAST_SECONDS)
         size = len(self._ports) * len(self._vlans)
-        return self.frames[(wanted - 1) * size : wanted * size]
+        rounds = [self.frames[number * size : (number + 1) * size] for number in range(first, first + count)]
+        return [
+            Frame(same[0].sender, same[0].vlan, set().union(*(frame.heard_by for frame in same)))
+            for same in zip(*rounds, strict=True)
+        ]
 
     def _work(self) -> None:
         with ExitStack() as stack, selectors.DefaultSelector() as selector:
