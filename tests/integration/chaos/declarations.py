@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What pods.yml says from seed to seed: each changes what the one before it has left, by a random edit. Pure.
 
-One or two of three vPODs are there, each on a Poplar server of its own; one of them has a dedicated V-IPU controller.
+Two or three of four vPODs are there, each on a Poplar server of its own; one of them has a dedicated V-IPU controller.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from tests.integration.chaos.stages import LOCK, LOOK, NUMBERED, STAGES, UNLOCK, VERIFY
+from tests.integration.chaos.stages import LOCK, LOOK, UNLOCK, VERIFY
 
-NAMES = ("ada", "bea", "cyd")
-SERVERS = ("pod001-poplar1", "pod001-poplar2", "pod001-poplar3")
-SIZES = (4, 8, 16)
-OTHERS_FIRST = 0.8
+NAMES = ("ada", "bea", "cyd", "dan")
+SERVERS = ("pod001-poplar1", "pod001-poplar2", "pod001-poplar3", "pod001-poplar4")
+SIZES = (4, 8)
+VLANS = {name: 201 + number for number, name in enumerate(NAMES)}
+# A vPOD has one of two VLANs.
+OTHER_VLAN = 10
+RNIC_MTUS, TOR_MTUS = (9000, 8900), (9214, 9150)
 EVERY_RUN = (LOOK, LOCK, UNLOCK, VERIFY)
+# How often an edit that is not always possible has its turn before those that are.
+PREFERRED = 0.8
 
 Document = dict[str, Any]
 Vpods = dict[str, dict[str, Any]]
-# Changes the document, or says that it is not possible there.
-Edit = Callable[[Document, Random], bool]
 
 
 def first(document: Document) -> Document:
@@ -39,22 +42,22 @@ def there(document: Document) -> Vpods:
 
 def following(document: Document, stage: str, chance: Random) -> tuple[Document, str]:
     """The next document, whose run has something to do in a stage, and the name of the edit that makes it."""
-    candidates = [name for name, (_, stages) in EDITS.items() if stage in (*stages, *EVERY_RUN)]
-    chance.shuffle(candidates)
-    # A replacement is always possible, and has something to do in every stage; the others have their turn first.
-    for name in sorted(candidates, key=lambda name: name == "replace" and chance.random() < OTHERS_FIRST):
+    names = [name for name, (_, stages) in EDITS.items() if stage in (*stages, *EVERY_RUN)]
+    chance.shuffle(names)
+    names.sort(key=lambda name: name in ALWAYS and chance.random() < PREFERRED)
+    for name in names:
         after = copy.deepcopy(document)
         after["vpods"] = there(after)
         if EDITS[name][0](after, chance):
             return after, name
-    raise AssertionError(stage)
+    raise AssertionError(f"no edit has something to do in stage {stage}")
 
 
 def _vpod(name: str, server: str, ipus: int, is_dedicated: bool) -> dict[str, Any]:
     words = {
         "cluster": "c001",
         "ipus": ipus,
-        "vlan": 201 + NAMES.index(name),
+        "vlan": VLANS[name],
         "poplar_servers": [server],
         "users": [name],
         "partitions": {f"{name}-train": {"ipus": 4}},
@@ -62,81 +65,104 @@ def _vpod(name: str, server: str, ipus: int, is_dedicated: bool) -> dict[str, An
     return {**words, "controller": "dedicated"} if is_dedicated else words
 
 
-def _is_dedicated(vpod: dict[str, Any]) -> bool:
-    return vpod.get("controller") == "dedicated"
+def _shared(document: Document) -> list[str]:
+    return [name for name, vpod in document["vpods"].items() if "controller" not in vpod]
 
 
-def _free_servers(document: Document) -> list[str]:
+def _come(document: Document, chance: Random, is_dedicated: bool) -> None:
     taken = {server for vpod in document["vpods"].values() for server in vpod["poplar_servers"]}
-    return [server for server in SERVERS if server not in taken]
+    name = chance.choice([name for name in NAMES if name not in document["vpods"]])
+    server = chance.choice([server for server in SERVERS if server not in taken])
+    document["vpods"][name] = _vpod(name, server, chance.choice(SIZES), is_dedicated)
+
+
+def _toggle(values: tuple[int, int], now: int) -> int:
+    return values[1] if now == values[0] else values[0]
 
 
 def _add(document: Document, chance: Random) -> bool:
-    if len(document["vpods"]) > 1:
+    if len(_shared(document)) > 1:
         return False
-    name = chance.choice([name for name in NAMES if name not in document["vpods"]])
-    server = chance.choice(_free_servers(document))
-    document["vpods"][name] = _vpod(name, server, chance.choice(SIZES), False)
+    _come(document, chance, is_dedicated=False)
     return True
 
 
-def _remove(document: Document, _chance: Random) -> bool:
-    vpods = document["vpods"]
-    other = next((name for name in vpods if not _is_dedicated(vpods[name])), None)
-    if other:
-        vpods[other]["state"] = "absent"
-    return other is not None
+def _remove(document: Document, chance: Random) -> bool:
+    shared = _shared(document)
+    if len(shared) < 2:
+        return False
+    document["vpods"][chance.choice(shared)]["state"] = "absent"
+    return True
 
 
 def _replace(document: Document, chance: Random) -> bool:
-    """A vPOD with a dedicated controller goes, and another such comes."""
-    vpods = document["vpods"]
-    old = next(name for name in vpods if _is_dedicated(vpods[name]))
-    new = chance.choice([name for name in NAMES if name not in vpods])
-    vpods[new] = _vpod(new, chance.choice(_free_servers(document)), chance.choice(SIZES), True)
-    vpods[old]["state"] = "absent"
+    """The vPOD with a dedicated controller goes, and another such comes."""
+    old = next(name for name in document["vpods"] if name not in _shared(document))
+    _come(document, chance, is_dedicated=True)
+    document["vpods"][old]["state"] = "absent"
     return True
+
+
+def _exchange(document: Document, chance: Random) -> bool:
+    """A vPOD with a shared controller goes, and another such comes; and the RNICs of all servers have another MTU."""
+    old = chance.choice(_shared(document))
+    _come(document, chance, is_dedicated=False)
+    document["vpods"][old]["state"] = "absent"
+    return _rnic_mtu(document, chance)
 
 
 def _resize(document: Document, chance: Random) -> bool:
     vpod = chance.choice(list(document["vpods"].values()))
-    vpod["ipus"] = chance.choice([size for size in SIZES if size != vpod["ipus"]])
+    vpod["ipus"] = _toggle(SIZES, vpod["ipus"])
     return True
 
 
 def _move(document: Document, chance: Random) -> bool:
-    chance.choice(list(document["vpods"].values()))["poplar_servers"] = [chance.choice(_free_servers(document))]
+    vpods = document["vpods"]
+    taken = {server for vpod in vpods.values() for server in vpod["poplar_servers"]}
+    chance.choice(list(vpods.values()))["poplar_servers"] = [next(name for name in SERVERS if name not in taken)]
     return True
 
 
 def _vlan(document: Document, chance: Random) -> bool:
-    vpod = chance.choice(list(document["vpods"].values()))
-    vpod["vlan"] += 10 if vpod["vlan"] < 210 else -10
+    name = chance.choice(list(document["vpods"]))
+    vpod = document["vpods"][name]
+    vpod["vlan"] = _toggle((VLANS[name], VLANS[name] + OTHER_VLAN), vpod["vlan"])
     return True
 
 
 def _partition(document: Document, chance: Random) -> bool:
-    name, vpod = chance.choice(list(document["vpods"].items()))
-    partition = vpod["partitions"][f"{name}-train"]
+    name = chance.choice(_shared(document))
+    partition = document["vpods"][name]["partitions"][f"{name}-train"]
     partition["reconfigurable"] = not partition.get("reconfigurable", False)
     return True
 
 
-def _mtu(document: Document, chance: Random) -> bool:
-    tor = document["pods"]["pod001"]["tor"]
-    tor["mtu"] = chance.choice([mtu for mtu in (9100, 9150, 9214) if mtu != tor["mtu"]])
+def _rnic_mtu(document: Document, _chance: Random) -> bool:
+    rnic = document["pods"]["pod001"]["rnic"]
+    rnic["mtu"] = _toggle(RNIC_MTUS, rnic["mtu"])
     return True
 
 
+def _tor_mtu(document: Document, _chance: Random) -> bool:
+    tor = document["pods"]["pod001"]["tor"]
+    tor["mtu"] = _toggle(TOR_MTUS, tor["mtu"])
+    return True
+
+
+# Changes the document, or says that it is not possible there.
+Edit = Callable[[Document, Random], bool]
 # Each with the stages in which its run has something to do, whatever is there.
 EDITS: dict[str, tuple[Edit, tuple[str, ...]]] = {
-    "add": (_add, ("7", "8", "9", "10", "12")),
-    "remove": (_remove, ("1", "3", "4", "5", "6")),
-    "replace": (_replace, NUMBERED),
-    "resize": (_resize, ("7", "8")),
-    "move": (_move, ("1", "9", "12")),
-    "vlan": (_vlan, ("8", "9")),
+    "add": (_add, ("7", "8", "10", "12")),
+    "remove": (_remove, ("1", "3", "5", "6")),
+    "replace": (_replace, ("1", "2", "5", "6", "7", "8", "11", "12")),
+    "exchange": (_exchange, ("1", "3", "4", "5", "6", "7", "8", "9", "10", "12")),
+    "resize": (_resize, ("6", "7", "12")),
+    "move": (_move, ("8", "12")),
+    "vlan": (_vlan, ("8",)),
     "partition": (_partition, ("3", "10")),
-    "mtu": (_mtu, ("8",)),
+    "RNIC MTU": (_rnic_mtu, ("9",)),
+    "ToR MTU": (_tor_mtu, ("8",)),
 }
-assert set(STAGES) == {*EVERY_RUN, *NUMBERED}
+ALWAYS = ("replace", "exchange")

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, islice
 from random import Random
 from typing import Any
 
@@ -43,33 +44,61 @@ class Seed:
         )
 
 
+def seeds(document: Document) -> Iterator[Seed]:
+    """All seeds on this pod, in their order; a seed begins where the one before it has ended."""
+    after = first(document)
+    for number in count():
+        kind, stage = CELLS[number % len(CELLS)]
+        chance = Random(f"what breaks in {number}")
+        before, (after, edit) = after, following(after, stage, Random(number))
+        device, tasks_before = chance.choice(FAULTS[kind][1]), chance.choice(TASKS_BEFORE)
+        yield Seed(number, before, after, edit, kind, device, stage, tasks_before)
+
+
 def seed_of(number: int, document: Document) -> Seed:
-    """The seed of a number on this pod; a seed begins where the one before it has ended."""
-    before, after, edit = document, first(document), ""
-    for each in range(number + 1):
-        before = after
-        after, edit = following(before, CELLS[each % len(CELLS)][1], Random(each))
-    kind, stage = CELLS[number % len(CELLS)]
-    chance = Random(f"what breaks in {number}")
-    return Seed(number, before, after, edit, kind, chance.choice(FAULTS[kind][1]), stage, chance.choice(TASKS_BEFORE))
+    """The seed of a number on this pod."""
+    return next(islice(seeds(document), number, None))
+
+
+class Moment:
+    """Waits for the moment in a run when it is to happen: so many tasks into a stage, or at once when that has ended.
+
+    In a run that has nothing to do in the stage, it is the verification.
+    """
+
+    def __init__(self, stage: str, tasks_before: int) -> None:
+        self.met = ""
+        self._stage, self._left, self._begun = stage, tasks_before, False
+
+    def has_come(self, stage: str) -> bool:
+        """Whether it is before the next task, which is in this stage; it comes once."""
+        if self.met:
+            return False
+        self._begun |= stage == self._stage
+        if self._begun and (stage != self._stage or self._left == 0):
+            self.met = self._stage
+        elif self._begun:
+            self._left -= 1
+        elif stage == VERIFY:
+            self.met = VERIFY
+        return bool(self.met)
 
 
 class Disaster:
     """Starts the run of a seed, lets it happen, and waits for the end of all of it.
 
     Attributes:
-        met: the stage in which it has happened; empty if it has not.
+        moment: when it has happened.
         faults: what has broken.
         run: the run; ended when the disaster is over.
         others: runs of another control node.
     """
 
     def __init__(self, seed: Seed, pod: Any, start: Callable[[Callable[[str], None]], WatchedRun]) -> None:
-        self.met = ""
+        self.moment = Moment(seed.stage, seed.tasks_before)
         self.faults: list[Fault] = []
         self.others: list[Run] = []
         self._seed, self._pod, self._start = seed, pod, start
-        self._left, self._begun = seed.tasks_before, False
         self._started: list[WatchedRun] = []
         with self._ended_in_time():
             self._started.append(start(self._before_task))
@@ -81,16 +110,8 @@ class Disaster:
         yield from self._started[1:]
 
     def _before_task(self, stage: str) -> None:
-        """Let it happen before a task of its stage, or when that has ended; at the latest in the verification."""
-        if self.met:
-            return
-        wanted = self._seed.stage
-        self._begun |= stage == wanted
-        if (self._begun and (stage != wanted or self._left == 0)) or (stage == VERIFY != wanted):
-            self.met = wanted if self._begun else stage
+        if self.moment.has_come(stage):
             self._happen()
-        elif self._begun:
-            self._left -= 1
 
     def _happen(self) -> None:
         seed = self._seed
