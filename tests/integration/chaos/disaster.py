@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from tests.integration.chaos.declarations import Document, first, following
 from tests.integration.chaos.faults import FAULTS, Fault
@@ -84,6 +84,13 @@ class Moment:
         return bool(self.met)
 
 
+class Start(Protocol):
+    """Starts the run of a seed, on this control node or on another one."""
+
+    def __call__(self, *, before_task: Callable[[str], None] = ..., is_another: bool = ...) -> WatchedRun:
+        """Returns it when it has begun."""
+
+
 class Disaster:
     """Starts the run of a seed, lets it happen, and waits for the end of all of it.
 
@@ -94,14 +101,14 @@ class Disaster:
         others: runs of another control node.
     """
 
-    def __init__(self, seed: Seed, pod: Any, start: Callable[[Callable[[str], None]], WatchedRun]) -> None:
+    def __init__(self, seed: Seed, pod: Any, start: Start) -> None:
         self.moment = Moment(seed.stage, seed.tasks_before)
         self.faults: list[Fault] = []
         self.others: list[Run] = []
         self._seed, self._pod, self._start = seed, pod, start
         self._started: list[WatchedRun] = []
         with self._ended_in_time():
-            self._started.append(start(self._before_task))
+            self._started.append(start(before_task=self._before_task))
             self.run, *self.others = [run.end() for run in self._all()]
 
     def _all(self) -> Iterator[WatchedRun]:
@@ -121,7 +128,7 @@ class Disaster:
         elif seed.kind == "control node killed":
             self._started[0].kill()
         else:
-            self._started.append(self._start(lambda _stage: None))
+            self._started.append(self._start(is_another=True))
 
     @contextmanager
     def _ended_in_time(self) -> Iterator[None]:

@@ -125,7 +125,7 @@ def killed(pod: Any, device: str, chance: Random) -> Fault:
         pod.inside(device, "systemctl kill --kill-whom=main --signal=KILL vipu-server")
     for process in victims:
         os.kill(process, signal.SIGKILL)
-    return Fault("killed", device, what, needs_repair=True)
+    return Fault("killed", device, what, changed=(device,), needs_repair=True)
 
 
 def cut_off(_pod: Any, device: str, chance: Random) -> Fault:

@@ -51,10 +51,17 @@ class Run:
 
 
 class WatchedRun:
-    """A run that has been started; ``before_task`` is called with each stage before each of its tasks."""
+    """A run that has been started.
+
+    Args:
+        inventory: the folder of pods.yml.
+        options: more of ansible-playbook.
+        before_task: called with each stage before each of its tasks.
+        home: where Ansible keeps its connections, if not where others do.
+    """
 
     def __init__(
-        self, inventory: Path, *options: str, before_task: Callable[[str], None] = lambda _stage: None
+        self, inventory: Path, *options: str, before_task: Callable[[str], None] = lambda _stage: None, home: str = ""
     ) -> None:
         self.events: list[dict[str, Any]] = []
         self._before_task = before_task
@@ -71,6 +78,7 @@ class WatchedRun:
             "ANSIBLE_CALLBACK_PLUGINS": str(CALLBACKS),
             "ANSIBLE_CALLBACKS_ENABLED": "ipu.pod.outcome,chaos_events",
             "CHAOS_EVENTS": f"{self._folder.name}/events",
+            **({"ANSIBLE_HOME": home} if home else {}),
         }
         self.process = subprocess.Popen(
             [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), f"{ROOT}/playbooks/site.yml", *options],

@@ -122,10 +122,13 @@ class Truth:
                 if states != dict.fromkeys(vpod["partitions"], "PS_ACTIVE"):
                     yield f"{server} sees the partitions {states}"
 
-    def runs(self) -> list[dict[str, Any]]:
-        """The record of the runs."""
+    def recorded(self) -> list[tuple[str, str]]:
+        """The runs of which there is a record, the latest last, each with how it says that they ended."""
         text = self._pod.inside(CONTROLLER, "cat /var/lib/ipu-pod/runs.jsonl 2>/dev/null; true")
-        return [json.loads(line) for line in text.splitlines()]
+        found: dict[str, str] = {}
+        for record in map(json.loads, text.splitlines()):
+            found[record["run"]] = "" if record["event"] == "started" else record.get("result", "done")
+        return list(found.items())
 
     def _listed(self, kind: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(self._pod.inside(CONTROLLER, f"{ADMIN} list {kind}"))[kind]
