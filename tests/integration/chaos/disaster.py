@@ -52,6 +52,9 @@ def seeds(document: Document) -> Iterator[Seed]:
         chance = Random(f"what breaks in {number}")
         before, (after, edit) = after, following(after, stage, Random(number))
         device, tasks_before = chance.choice(FAULTS[kind][1]), chance.choice(TASKS_BEFORE)
+        if stage == VERIFY:
+            # It has no stage behind it.
+            tasks_before = min(tasks_before, 2)
         yield Seed(number, before, after, edit, kind, device, stage, tasks_before)
 
 

@@ -31,7 +31,7 @@ EVERY_VLAN = (*VLANS.values(), *(vlan + OTHER_VLAN for vlan in VLANS.values()), 
 NO_SENTENCE = ("Traceback", "MODULE FAILURE", "is undefined", "object has no", "{{")
 LONGEST_SENTENCE = 500
 # In one of these, everybody is heard who can be.
-ROUNDS = 3
+ROUNDS = 2
 
 
 class Chaos:

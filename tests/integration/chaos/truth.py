@@ -35,9 +35,10 @@ class Truth:
     def bring_foreign_things(self) -> None:
         """Make what no run may touch."""
         self._pod.switch(
-            *("configure", f"vlan {FOREIGN_VLAN}", "name site", "exit", f"interface {FOREIGN_PORT}"),
-            *(f"switchport access vlan {FOREIGN_VLAN}", "description of the site", "end", "write"),
+            *("configure", f"vlan {FOREIGN_VLAN}", "name site", f"interface {FOREIGN_PORT}"),
+            *(f"switchport access vlan {FOREIGN_VLAN}", "description of the site"),
         )
+        self._pod.switch("copy running-config startup-config")
         self._pod.inside(
             CONTROLLER,
             f"{ADMIN} create allocation {THEIRS} --cluster c001 --agents pod001-ipum16 && "
@@ -56,9 +57,9 @@ class Truth:
                 for block in self.running_config().split("\n!\n")
                 if re.match(rf"(vlan {FOREIGN_VLAN}|interface {FOREIGN_PORT})\n", block)
             ],
-            "allocation": _named(held["allocations"], THEIRS),
-            "partition": _named(held["partitions"], HERS),
-            "users": _named(held["users"], CAROL),
+            "allocation": _spec(held["allocations"], THEIRS),
+            "partition": _spec(held["partitions"], HERS),
+            "user": _spec(held["users"], CAROL),
             "files": [self._pod.inside(host, f"cat {FOREIGN_FILE}") for host in HOSTS],
         }
 
@@ -131,12 +132,15 @@ class Truth:
         return list(found.items())
 
     def _listed(self, kind: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self._pod.inside(CONTROLLER, f"{ADMIN} list {kind}"))[kind]
+        # A controller that was just started does not listen yet.
+        wait = f"for n in $(seq 100); do {ADMIN} list {kind} 2>/dev/null && exit 0; sleep 0.2; done; exit 1"
+        found: list[dict[str, Any]] = json.loads(self._pod.inside(CONTROLLER, wait))[kind]
         return found
 
     def _port(self, machine: str) -> str:
         return str(self._pod.sim["ipu_machines"][machine]["rnic"]["cable"].split()[1])
 
 
-def _named(entities: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    return [entity for entity in entities if entity["id"] == name]
+def _spec(entities: list[dict[str, Any]], name: str) -> list[Any]:
+    """What was asked for under a name, not how it is at the moment."""
+    return [entity["spec"] for entity in entities if entity["id"] == name]

@@ -24,7 +24,7 @@ BROADCAST = b"\xff" * 6
 TAGGED = b"\x81\x00"
 EVERY_PROTOCOL = 0x0003
 SHORTEST, LONGEST = 64, 256
-PACE_SECONDS = 0.008
+PACE_SECONDS = 0.004
 # What has not arrived by then does not.
 LAST_SECONDS = 0.5
 
