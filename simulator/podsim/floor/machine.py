@@ -54,8 +54,9 @@ def main(argv: list[str] | None = None) -> int:
     # As process 1 it inherits orphans; those may end, but not be killed.
     while True:
         process, status = os.wait()
-        if process in children or os.WIFSIGNALED(status):
-            print(f"process {process} ended with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr)
+        code = os.waitstatus_to_exitcode(status)
+        if process in children or code == -signal.SIGKILL:
+            print(f"process {process} ended with status {code}", file=sys.stderr)
             return 1
 
 
