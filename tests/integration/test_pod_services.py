@@ -148,4 +148,5 @@ def test_what_is_killed_on_a_gateway_or_on_its_bmc_is_repaired(served: Any, pid_
     subprocess.run(["podman", "wait", f"podsim-{KNOWN}"], check=True, capture_output=True, timeout=PATIENCE)
     podsim("up", str(INVENTORY / "pods.yml"))
     until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
-    served.inside(KNOWN, f"kill -0 $(cat {pid_file})")
+    runs = f"kill -0 $(cat {pid_file}) 2>/dev/null && echo yes || echo no"
+    until(lambda: served.inside(KNOWN, runs) == "yes\n", lambda: served.inside(KNOWN, "ps"))
