@@ -163,12 +163,12 @@ def no_sentence(run: Run) -> Iterator[str]:
     """What of a failure is not said in sentences, of which one at least has a remedy."""
     if run.code and not run.failures:
         yield f"the run ends with {run.code} without a word: {run.said}"
-    for failure in run.failures:
-        lines = failure.splitlines()
-        if any(len(line) > LONGEST_SENTENCE or any(word in line for word in NO_SENTENCE) for line in lines):
-            yield f"no sentence: {failure}"
-        elif not any("; " in line for line in lines):
-            yield f"no remedy: {failure}"
+    lines = [line for failure in run.failures for line in failure.splitlines()]
+    for line in lines:
+        if len(line) > LONGEST_SENTENCE or any(word in line for word in NO_SENTENCE):
+            yield f"no sentence: {line}"
+    if lines and not any("; " in line for line in lines):
+        yield f"no remedy: {run.failures}"
 
 
 def whose(owners: list[dict[Port, str]], faults: list[Fault]) -> dict[Port, set[str]]:

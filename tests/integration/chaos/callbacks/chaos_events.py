@@ -52,6 +52,9 @@ class CallbackModule(CallbackBase):
         if not ignore_errors:
             self._tell_failure(result)
 
+    def v2_runner_item_on_failed(self, result: Any) -> None:
+        self.v2_runner_on_failed(result, bool(result.task.ignore_errors))
+
     def v2_runner_on_unreachable(self, result: Any) -> None:
         if not result.task.ignore_unreachable:
             self._tell_failure(result)
