@@ -45,8 +45,6 @@ class Fault:
     """One fault that is there now.
 
     Attributes:
-        kind: what it is.
-        device: which device has it.
         what: in words, for whoever reads of a seed that failed.
         lasts: seconds, unless the run ends earlier; None until the run ends.
         changed: the devices on which it has itself changed something that a run compares.
@@ -54,9 +52,7 @@ class Fault:
         end: takes it back.
     """
 
-    kind: str
-    device: str
-    what: str = ""
+    what: str
     lasts: float | None = None
     changed: tuple[str, ...] = ()
     needs_repair: bool = False
@@ -84,7 +80,7 @@ def refused(pod: Any, device: str, _chance: Random) -> Fault:
     """It takes no login any more, and ends those that are there."""
     if device == SWITCH:
         pod.switch("configure", "username admin privilege 15 role network-admin secret 0 other")
-        return Fault("refused", device, "another eAPI password", end=lambda: _known_again(pod))
+        return Fault("another eAPI password", end=lambda: _known_again(pod))
     keys = STATE / "machines" / device / "authorized_keys"
     known = keys.read_text()
     keys.write_text("")
@@ -93,7 +89,7 @@ def refused(pod: Any, device: str, _chance: Random) -> Fault:
     def know() -> None:
         keys.write_text(known)
 
-    return Fault("refused", device, "no SSH key is known", end=know)
+    return Fault("no SSH key is known", end=know)
 
 
 def _known_again(pod: Any) -> None:
@@ -107,13 +103,13 @@ def paused(_pod: Any, device: str, chance: Random) -> Fault:
     """It stands still for a while."""
     stop = Standstill(lambda: processes_of(device))
     stop.stop()
-    return Fault("paused", device, "all of it stands still", chance.choice([SHORT, LONG]), end=stop.go)
+    return Fault("all of it stands still", chance.choice([SHORT, LONG]), end=stop.go)
 
 
 def slow(_pod: Any, device: str, _chance: Random) -> Fault:
     """It gets a quarter of its time."""
     stop = Standstill(lambda: processes_of(device))
-    return Fault("slow", device, "a quarter of its time", end=stop.stutter())
+    return Fault("a quarter of its time", end=stop.stutter())
 
 
 def killed(pod: Any, device: str, chance: Random) -> Fault:
@@ -125,7 +121,7 @@ def killed(pod: Any, device: str, chance: Random) -> Fault:
         pod.inside(device, "systemctl kill --kill-whom=main --signal=KILL vipu-server")
     for process in victims:
         os.kill(process, signal.SIGKILL)
-    return Fault("killed", device, what, changed=(device,), needs_repair=True)
+    return Fault(what, changed=(device,), needs_repair=True)
 
 
 def cut_off(_pod: Any, device: str, chance: Random) -> Fault:
@@ -133,7 +129,7 @@ def cut_off(_pod: Any, device: str, chance: Random) -> Fault:
     link = management_link(device)
     ip("link", "set", link, "down")
     seconds = chance.choice([SHORT, 2 * LONG])
-    return Fault("cut off", device, f"{link} is down", seconds, end=lambda: ip("link", "set", link, "up"))
+    return Fault(f"{link} is down", seconds, end=lambda: ip("link", "set", link, "up"))
 
 
 def full(_pod: Any, device: str, _chance: Random) -> Fault:
@@ -146,7 +142,7 @@ def full(_pod: Any, device: str, _chance: Random) -> Fault:
         done("mount", "-o", f"remount,size={size}", str(place))
 
     resize(taken + LEFT)
-    return Fault("full", device, f"{place} is full", end=lambda: resize(whole))
+    return Fault(f"{place} is full", end=lambda: resize(whole))
 
 
 def restarted(pod: Any, device: str, chance: Random) -> Fault:
@@ -155,12 +151,12 @@ def restarted(pod: Any, device: str, chance: Random) -> Fault:
         # Nobody hears the answer.
         with suppress(Exception):
             pod.switch("reload now")
-        return Fault("restarted", device, "reload", changed=(SWITCH,))
+        return Fault("reload", changed=(SWITCH,))
     if device == CONTROLLER and chance.random() < 0.5:
         pod.inside(device, "systemctl restart vipu-server")
-        return Fault("restarted", device, "systemctl restart vipu-server")
+        return Fault("systemctl restart vipu-server")
     Podman(StateDirectory(STATE)).run("restart", "--time", "0", f"podsim-{device}")
-    return Fault("restarted", device, "the machine", changed=(device,), needs_repair=True)
+    return Fault("the machine", changed=(device,), needs_repair=True)
 
 
 def by_hand(pod: Any, device: str, chance: Random) -> Fault:
@@ -169,7 +165,7 @@ def by_hand(pod: Any, device: str, chance: Random) -> Fault:
         words = chance.choice(("description somebody's", "mtu 9000", "switchport access vlan 999"))
         port = f"Ethernet{chance.choice(range(9, 25))}/1"
         pod.switch("configure", f"interface {port}", words)
-        return Fault("by hand", device, f"{port}: {words}", changed=(device,))
+        return Fault(f"{port}: {words}", changed=(device,))
     if device == CONTROLLER:
         command = (
             "for p in $(vipu-admin --config /etc/vipu/vipu-admin.hcl list partitions | grep -o '[a-z]*-train'); do"
@@ -184,7 +180,7 @@ def by_hand(pod: Any, device: str, chance: Random) -> Fault:
             )
         )
     pod.inside(device, command)
-    return Fault("by hand", device, command, changed=(device,))
+    return Fault(command, changed=(device,))
 
 
 # Each with the devices that it can befall. What befalls the control node is the run's to do.
