@@ -100,24 +100,18 @@ class Disaster:
     Attributes:
         moment: when it has happened.
         faults: what has broken.
-        run: the run; ended when the disaster is over.
-        others: runs of another control node.
+        runs: the run, and that of another control node; they have ended.
     """
 
     def __init__(self, seed: Seed, pod: Any, start: Start) -> None:
         self.moment = Moment(seed.stage, seed.tasks_before)
         self.faults: list[Fault] = []
-        self.others: list[Run] = []
         self._seed, self._pod, self._start = seed, pod, start
         self._started: list[WatchedRun] = []
         with self._ended_in_time():
             self._started.append(start(before_task=self._before_task))
-            self.run, *self.others = [run.end() for run in self._all()]
-
-    def _all(self) -> Iterator[WatchedRun]:
-        """The runs, also those that begin in the meantime."""
-        yield self._started[0]
-        yield from self._started[1:]
+            # A list grows while one goes through it: another one may begin in the meantime.
+            self.runs: list[Run] = [run.end() for run in self._started]
 
     def _before_task(self, stage: str) -> None:
         if self.moment.has_come(stage):

@@ -13,7 +13,7 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,27 +101,23 @@ def _known_again(pod: Any) -> None:
 
 def paused(_pod: Any, device: str, chance: Random) -> Fault:
     """It stands still for a while."""
-    stop = Standstill(lambda: processes_of(device))
+    stop = Standstill(device)
     stop.stop()
     return Fault("all of it stands still", chance.choice([SHORT, LONG]), end=stop.go)
 
 
 def slow(_pod: Any, device: str, _chance: Random) -> Fault:
     """It gets a quarter of its time."""
-    stop = Standstill(lambda: processes_of(device))
-    return Fault("a quarter of its time", end=stop.stutter())
+    return Fault("a quarter of its time", end=Standstill(device).stutter())
 
 
 def killed(pod: Any, device: str, chance: Random) -> Fault:
     """Its power is gone, or that of its one important program."""
-    victims = processes_of(device)[:1]
-    what = "the power is off"
     if device == CONTROLLER and chance.random() < 0.5:
-        victims, what = [], "vipu-server is killed"
         pod.inside(device, "systemctl kill --kill-whom=main --signal=KILL vipu-server")
-    for process in victims:
-        os.kill(process, signal.SIGKILL)
-    return Fault(what, changed=(device,), needs_repair=True)
+        return Fault("vipu-server is killed", changed=(device,), needs_repair=True)
+    os.kill(first_process_of(device), signal.SIGKILL)
+    return Fault("the power is off", changed=(device,), needs_repair=True)
 
 
 def cut_off(_pod: Any, device: str, chance: Random) -> Fault:
@@ -199,10 +195,13 @@ FAULTS: dict[str, tuple[Maker | None, tuple[str, ...]]] = {
 
 
 class Standstill:
-    """Stops processes, all at once or again and again."""
+    """Stops the processes of a device, all at once or again and again."""
 
-    def __init__(self, processes: Callable[[], Iterable[int]]) -> None:
-        self._processes = processes
+    def __init__(self, device: str) -> None:
+        first = first_process_of(device)
+        # All of a container; of a switch only its operating system, as its frames move without that.
+        self._alone = first if device == SWITCH else None
+        self._namespace = os.readlink(f"/proc/{first}/ns/pid")
         self._ended = threading.Event()
 
     def stop(self) -> None:
@@ -232,19 +231,17 @@ class Standstill:
         return end
 
     def _send(self, number: signal.Signals) -> None:
-        for process in self._processes():
+        for process in [self._alone] if self._alone else _in_namespace(self._namespace):
             with suppress(ProcessLookupError):
                 os.kill(process, number)
 
 
-def processes_of(device: str) -> list[int]:
-    """The processes that are a device, the first of them first."""
+def first_process_of(device: str) -> int:
+    """The process with which a device ends."""
     if device == SWITCH:
-        return [Daemons(StateDirectory(STATE)).running()[SWITCH]]
+        return Daemons(StateDirectory(STATE)).running()[SWITCH]
     ask = ["podman", "inspect", "--format", "{{.State.Pid}}", f"podsim-{device}"]
-    first = int(subprocess.run(ask, check=True, capture_output=True, text=True).stdout)
-    own = os.readlink(f"/proc/{first}/ns/pid")
-    return [first, *(process for process in _in_namespace(own) if process != first)]
+    return int(subprocess.run(ask, check=True, capture_output=True, text=True).stdout)
 
 
 def _in_namespace(namespace: str) -> Iterator[int]:

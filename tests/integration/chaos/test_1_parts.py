@@ -67,11 +67,11 @@ def test_a_failure_is_said_in_sentences_with_a_remedy() -> None:
 
 def test_what_is_said_of_a_device_is_held_against_it() -> None:
     before = {"pod001-tor": "a", "ctrl001": "b"}
-    assert list(not_true(run(0), before, before, [])) == []
-    assert list(not_true(run(0, claimed="ctrl001"), before, {**before, "ctrl001": "c"}, [])) == []
-    assert list(not_true(run(2, claimed="ctrl001"), before, before, [])) == [
+    assert list(not_true([run(0)], before, before, [])) == []
+    assert list(not_true([run(0, claimed="ctrl001")], before, {**before, "ctrl001": "c"}, [])) == []
+    assert list(not_true([run(2, claimed="ctrl001")], before, before, [])) == [
         "ctrl001 is said to be changed, and is as it was"
     ]
-    assert list(not_true(run(0), before, {**before, "pod001-tor": "c"}, [])) == [
+    assert list(not_true([run(0)], before, {**before, "pod001-tor": "c"}, [])) == [
         "pod001-tor is changed, and nothing is said of it"
     ]
