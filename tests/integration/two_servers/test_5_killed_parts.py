@@ -111,4 +111,4 @@ def test_after_all_of_that_nothing_is_left_to_do(whole: Any) -> None:
     for playbook in ("site", "verify"):
         run = whole.playbook(playbook)
         assert (run.code, run.messages) == (0, "")
-    assert run.changed == dict.fromkeys(run.changed, 0)
+        assert run.changed == dict.fromkeys(run.changed, 0)
