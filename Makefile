@@ -138,6 +138,14 @@ $(SCENARIOS): molecule-%: setup
 	@bash tests/tools/machine_of_its_own.sh .venv/bin/molecule --base-config molecule/config.yml \
 	  test --no-command-borders --scenario-name $*
 
+# How many seeds, or which: SEEDS=17-17 is one of them.
+SEEDS := 200
+
+.PHONY: chaos
+chaos: setup ## Something breaks in the middle of random changes of simulated pods, SEEDS=200 times
+	@$(PODSIM) image
+	@CHAOS_SEEDS=$(SEEDS) python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder tests/integration/chaos
+
 .PHONY: acceptance
 acceptance: prerequisites ## 802.1Q, bonds, RoCE and undone changes on real kernels, in two virtual machines
 # It installs QEMU itself, so that it can say where that is impossible.

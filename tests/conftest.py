@@ -19,6 +19,7 @@ settings.load_profile("ipu.pod")
 # What takes long begins early, so that no worker is alone with it in the end. In the order of their time.
 LONG_ONES = (
     "integration/slurm/",
+    "integration/chaos/",
     "integration/vpods/",
     "integration/pod64/",
     "test_slurm_mapping.py",

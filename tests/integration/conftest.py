@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -33,9 +34,10 @@ class OneWorkerForAPod(LoadScopeScheduling):
     """The tests of a file, or of a folder with one pod, stay with one worker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """The common part of the tests that go to the same worker."""
-        file = nodeid.partition("::")[0]
-        return file.removeprefix("tests/integration/").partition("/")[0]
+        """The common part of the tests that go to the same worker; seeds of chaos go there by the ten."""
+        file, _, test = nodeid.partition("::")
+        some = re.match(r"test_seed\[([1-9]\d*)-", test)
+        return file.removeprefix("tests/integration/").partition("/")[0] + (some[1] if some else "")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForAPod:

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.simulated_pod import podsim
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventories" / "sim_services"
 SERVER, KNOWN, STRANGER = "pod001-poplar1", "pod001-ipum1", "pod001-ipum2"
@@ -137,3 +140,14 @@ def test_an_rnic_keeps_its_address_in_another_vlan(served: Any) -> None:
     until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
     served.inside(SERVER, "ping -q -c 1 -W 5 -I rnic1 10.1.5.1")
     assert "no" in served.inside(SERVER, "ping -q -c 1 -W 1 -I rnic0 10.1.5.1 >/dev/null && echo yes || echo no")
+
+
+@pytest.mark.parametrize("pid_file", ["/run/udhcpc.bmc0.pid", "/dev/shm/chronyd.pid"])
+def test_what_is_killed_on_a_gateway_or_on_its_bmc_is_repaired(served: Any, pid_file: str) -> None:
+    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
+    served.inside(KNOWN, f"kill -KILL $(cat {pid_file})")
+    subprocess.run(["podman", "wait", f"podsim-{KNOWN}"], check=True, capture_output=True, timeout=PATIENCE)
+    podsim("up", str(INVENTORY / "pods.yml"))
+    until(lambda: addresses(served, KNOWN) == ADDRESSES, lambda: addresses(served, KNOWN))
+    runs = f"kill -0 $(cat {pid_file}) 2>/dev/null && echo yes || echo no"
+    until(lambda: served.inside(KNOWN, runs) == "yes\n", lambda: served.inside(KNOWN, "ps"))

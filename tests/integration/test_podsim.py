@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from podsim.floor.daemons import Daemons
+from podsim.floor.state import StateDirectory
 from tests.support.checkout import ROOT
+from tests.support.simulated_pod import STATE
 
 PODSIM = Path(sys.executable).parent / "podsim"
 PODS = "inventories/sim_pod64/pods.yml"
@@ -66,6 +71,30 @@ def test_a_second_start_starts_nothing(fresh_pod: Any) -> None:
     running = subprocess.run(["podman", "ps", "--quiet"], capture_output=True, text=True, check=True).stdout
     assert podsim("up", PODS).returncode == 0
     assert subprocess.run(["podman", "ps", "--quiet"], capture_output=True, text=True, check=True).stdout == running
+
+
+def carriers(pod: Any) -> list[str]:
+    return [
+        pod.inside(machine, "cat /sys/class/net/rnic0/carrier").strip()
+        for machine in ("pod001-poplar1", "pod001-ipum1")
+    ]
+
+
+def test_a_port_that_is_shut_takes_the_carrier_of_the_other_end_whatever_is_killed_meanwhile(fresh_pod: Any) -> None:
+    # As delivered, an RNIC is down.
+    fresh_pod.inside("pod001-poplar1", "ip link set rnic0 up")
+    assert carriers(fresh_pod) == ["1", "1"]
+    ports = "interface Ethernet25/1,9/1"
+    fresh_pod.switch("configure", ports, "shutdown")
+    assert carriers(fresh_pod) == ["0", "0"]
+    daemons = Daemons(StateDirectory(STATE))
+    for name in ("ovs-vswitchd", "pod001-tor"):
+        os.kill(daemons.running()[name], signal.SIGKILL)
+    up = podsim("up", PODS)
+    assert up.returncode == 0, up.stderr
+    assert carriers(fresh_pod) == ["0", "0"]
+    fresh_pod.switch("configure", ports, "no shutdown")
+    assert carriers(fresh_pod) == ["1", "1"]
 
 
 def test_a_pod_of_another_checkout_is_refused_with_the_remedy(fresh_pod: Any, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ _NOT_FOR_OPERATORS = re.compile(r"configure|bash|python-shell")
 
 def log_in(running: Node, started_with: tuple[str, str], user: str, password: str) -> bool:
     """Whether a name and a password belong to an account."""
-    known = dict([*((name, secret) for name, (secret, _role) in _declared(running).items()), started_with])
+    known = dict([started_with, *((name, secret) for name, (secret, _role) in _declared(running).items())])
     return user in known and hmac.compare_digest(known[user].encode(), password.encode())
 
 

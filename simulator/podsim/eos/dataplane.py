@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -26,8 +27,11 @@ _COUNTERS = {
     | {"frame": "alignmentErrors"},
     "tx": {"bytes": "outOctets", "pkts": "outUcastPkts", "drop": "outDiscards", "errs": "outErrors"},
 }
+# Of `ovs-ofctl show`, the name and the configuration of each port.
+_PORT_CONFIGURATION = re.compile(r"^ \d+\((?P<name>[^)]+)\):.*\n +config: +(?P<config>.+)$", re.MULTILINE)
 _PORT_COUNTERS = re.compile(r"^ +port +(?P<number>\d+): rx (?P<rx>.+)\n +tx (?P<tx>.+)$", re.MULTILINE)
 TIMEOUT_SECONDS = 10
+RETRY_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -58,24 +62,37 @@ class OpenVSwitch:
         self._directory = Path(database.removeprefix("unix:")).parent
         self._bridge = bridge
         self._monitor: subprocess.Popen[bytes] | None = None
+        self._closed = threading.Event()
 
     def watch(self, cabled: Callable[[], None]) -> None:
         """From now on, call `cabled` when a port is plugged in or out."""
-        command = ["ovsdb-client", "--format=json", "monitor", self._database, "Port", "name,external_ids"]
-        self._monitor = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self._monitor = self._start_monitor()
         threading.Thread(target=self._follow, args=(self._monitor, cabled), daemon=True).start()
 
     def close(self) -> None:
         """Stop watching."""
+        self._closed.set()
         if self._monitor:
             self._monitor.terminate()
             self._monitor.wait()
 
-    @staticmethod
-    def _follow(monitor: subprocess.Popen[bytes], cabled: Callable[[], None]) -> None:
-        assert monitor.stdout
-        for _update in monitor.stdout:
-            cabled()
+    def _start_monitor(self) -> subprocess.Popen[bytes]:
+        command = ["ovsdb-client", "--format=json", "monitor", self._database, "Port", "name,external_ids"]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def _follow(self, monitor: subprocess.Popen[bytes], cabled: Callable[[], None]) -> None:
+        while True:
+            with monitor:
+                for _update in monitor.stdout or ():
+                    # A data plane that is just being started takes no settings yet; it says so when it does.
+                    with contextlib.suppress(InternalError):
+                        cabled()
+            # It ends with the database; when that is back, it begins with all ports that there are.
+            if self._closed.wait(RETRY_SECONDS):
+                return
+            self._monitor = monitor = self._start_monitor()
+            if self._closed.is_set():
+                monitor.terminate()
 
     def apply(self, running: Node) -> None:
         """Make the bridge's ports what this configuration says, in one transaction."""
@@ -93,6 +110,11 @@ class OpenVSwitch:
             arguments += _settings(name, there, port)
         if arguments:
             self._vsctl(*arguments)
+        dark = self._dark()
+        for there, port in wanted.values():
+            for cable in there:
+                if port.lit == (cable.ovs_name in dark):
+                    self._ofctl("mod-port", cable.ovs_name, "up" if port.lit else "down")
 
     def connected(self) -> set[str]:
         """The interfaces that have a link, and the management interface, which is not in the bridge."""
@@ -118,13 +140,16 @@ class OpenVSwitch:
         By OpenFlow, which counts to this moment: the database follows every five seconds.
         """
         by_number = {str(cable.number): cable.eos_name for cable in self._cables()}
-        control = f"unix:{self._directory / f'{self._bridge}.mgmt'}"
-        answer = _output("ovs-ofctl", f"--timeout={TIMEOUT_SECONDS}", "dump-ports", control)
         return {
             by_number[port["number"]]: _counters(port)
-            for port in _PORT_COUNTERS.finditer(answer)
+            for port in _PORT_COUNTERS.finditer(self._ofctl("dump-ports"))
             if port["number"] in by_number
         }
+
+    def _dark(self) -> set[str]:
+        """The interfaces that are shut; by OpenFlow, as the database follows later."""
+        ports = _PORT_CONFIGURATION.finditer(self._ofctl("show"))
+        return {port["name"] for port in ports if "PORT_DOWN" in port["config"]}
 
     def _cables(self) -> list[Cable]:
         names = set(self._vsctl("list-ports", self._bridge).split())
@@ -147,6 +172,10 @@ class OpenVSwitch:
 
     def _vsctl(self, *arguments: str) -> str:
         return _output("ovs-vsctl", f"--db={self._database}", f"--timeout={TIMEOUT_SECONDS}", *arguments)
+
+    def _ofctl(self, verb: str, *arguments: str) -> str:
+        control = f"unix:{self._directory / f'{self._bridge}.mgmt'}"
+        return _output("ovs-ofctl", f"--timeout={TIMEOUT_SECONDS}", verb, control, *arguments)
 
     def _appctl(self, *arguments: str) -> str:
         control = next(self._directory.glob("ovs-vswitchd.*.ctl"), None)

@@ -16,13 +16,17 @@ NOWHERE = 4095
 
 @dataclass(frozen=True)
 class OvsPort:
-    """The columns of an Open vSwitch port and its interfaces that make a switch port; `mtu` in bytes."""
+    """The columns of an Open vSwitch port and its interfaces that make a switch port; `mtu` in bytes.
+
+    The cable of a port that is not `lit` is dark: who is at its other end has no carrier.
+    """
 
     vlan_mode: str
     tag: int | None
     trunks: tuple[int, ...]
     mtu: int
     lacp: str = "off"
+    lit: bool = True
 
     def blocked(self) -> OvsPort:
         """The same port when it forwards nothing."""
@@ -32,7 +36,7 @@ class OvsPort:
 def ovs_port(port: Port, database: dict[int, Vlan]) -> OvsPort:
     """The settings of a switch port in Open vSwitch. A VLAN that is suspended or unknown does not forward."""
     carried = port.carried(database)
-    trunk = OvsPort("trunk", None, tuple(sorted(carried)), port.mtu)
+    trunk = OvsPort("trunk", None, tuple(sorted(carried)), port.mtu, lit=not port.shutdown)
     if port.shutdown or not carried:
         return trunk.blocked()
     if port.mode == "access":

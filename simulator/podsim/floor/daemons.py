@@ -1,6 +1,9 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The host processes of one simulated pod. Each carries a mark in its environment, so none is ever lost or mistaken."""
+"""The host processes of one simulated pod. Each carries a mark in its environment, so none is ever lost or mistaken.
+
+What a daemon has started itself carries its mark, too, and may outlive it; the daemon is who leads its session.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,11 @@ class Daemons:
 
     def running(self) -> dict[str, int]:
         """The process id of each running daemon, by name."""
-        prefix = f"{MARK}={self._state.root}:"
-        return {
-            variable.removeprefix(prefix): process
-            for process, environment in _environments()
-            for variable in environment
-            if variable.startswith(prefix)
-        }
+        return {name: process for name, process in self._marked() if _leads_its_session(process)}
 
     def start(self, name: str, command: list[str], log: Path) -> subprocess.Popen[bytes]:
         """Start a process that stays in the foreground; what it says goes to `log`. From then on its mark is seen."""
+        self._end(name)
         with log.open("ab") as output:
             process = subprocess.Popen(
                 command,
@@ -57,16 +55,39 @@ class Daemons:
         return process
 
     def stop(self) -> None:
-        """End every daemon of this pod: asked first, killed after five seconds."""
+        """End every daemon of this pod and what it has started: asked first, killed after five seconds."""
+        self._end()
+
+    def _end(self, name: str | None = None) -> None:
+        """End what carries this daemon's mark, or that of any daemon of this pod."""
+
+        def marked() -> dict[int, str]:
+            return {process: mark for mark, process in self._marked() if name in (None, mark)}
+
         for sig in (signal.SIGTERM, signal.SIGKILL):
             watched = []
-            for process in self.running().values():
+            for process in marked():
                 with contextlib.suppress(ProcessLookupError):
                     watched.append(os.pidfd_open(process))
                     signal.pidfd_send_signal(watched[-1], sig)
             _wait_for_end(watched)
-        if left := self.running():
+        if left := marked():
             raise FloorError(f"the daemons {left} did not end; end these processes by hand and repeat.")
+
+    def _marked(self) -> Iterator[tuple[str, int]]:
+        """Mark and id of every process of this pod."""
+        prefix = f"{MARK}={self._state.root}:"
+        for process, environment in _environments():
+            for variable in environment:
+                if variable.startswith(prefix):
+                    yield variable.removeprefix(prefix), process
+
+
+def _leads_its_session(process: int) -> bool:
+    try:
+        return os.getsid(process) == process
+    except ProcessLookupError:
+        return False
 
 
 def _wait_for_end(watched: list[int]) -> None:

@@ -18,6 +18,7 @@ from podsim.floor.network import SWITCH_LINK_MTU
 from podsim.floor.plan import DATA_PLANE_NAMESPACE, DHCP_OPENFLOW_PORT, Floor, SwitchPlan
 from podsim.floor.state import StateDirectory
 
+DAEMONS = DATABASE, SWITCHING = ("ovsdb-server", "ovs-vswitchd")
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 
 
@@ -49,13 +50,13 @@ def start_open_vswitch(state: StateDirectory, daemons: Daemons) -> None:
             environment=environment,
         )
 
-    if "ovsdb-server" not in running:
+    if DATABASE not in running:
         if not (directory / "conf.db").exists():
             _create_database(directory)
-        start("ovsdb-server", f"{directory}/conf.db", f"--remote=punix:{directory}/db.sock")
+        start(DATABASE, f"{directory}/conf.db", f"--remote=punix:{directory}/db.sock")
         run("ovs-vsctl", f"--db={database(state)}", "--no-wait", "init")
-    if "ovs-vswitchd" not in running:
-        start("ovs-vswitchd", database(state))
+    if SWITCHING not in running:
+        start(SWITCHING, database(state))
 
 
 def _before_all_others() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Interface
 
-from podsim.floor.commands import ip_batch, run
+from podsim.floor.commands import ip_batch
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
 from podsim.floor.network import add_data_plane_cable, add_namespaces, disable_transmit_checksum
@@ -71,10 +71,11 @@ def build_dhcp_cables(floor: Floor) -> None:
 
 
 def start_dhcp_server(floor: Floor, state: StateDirectory, daemons: Daemons) -> None:
-    """Start dnsmasq unless it runs; it goes to the background when it is ready to answer."""
+    """Start dnsmasq unless it runs; whoever asked it too early asks again."""
     if not floor.leases or "dnsmasq" in daemons.running():
         return
     file = state.dhcp / "dnsmasq.conf"
     file.write_text(configuration(floor), encoding="ascii")
-    options = [f"--conf-file={file}", "--pid-file", f"--log-facility={state.dhcp}/dnsmasq.log"]
-    run("nsenter", f"--net=/run/netns/{DHCP_NAMESPACE}", "dnsmasq", *options, environment=daemons.mark("dnsmasq"))
+    log = state.dhcp / "dnsmasq.log"
+    options = [f"--conf-file={file}", "--pid-file", f"--log-facility={log}", "--keep-in-foreground"]
+    daemons.start("dnsmasq", ["nsenter", f"--net=/run/netns/{DHCP_NAMESPACE}", "dnsmasq", *options], log)

@@ -84,7 +84,8 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
     running = {*daemons.running(), *machines.running(floor, podman, daemons)}
     rows = []
     for tor in floor.switches:
-        rows.append((tor.name, "ToR switch", _condition(tor.name in running, switch.answers(tor)), str(tor.address)))
+        condition = _condition(running >= {tor.name, *data_plane.DAEMONS}, switch.answers(tor))
+        rows.append((tor.name, "ToR switch", condition, str(tor.address)))
     for machine in floor.machines:
         condition = _condition(machine.name in running, machines.answers(machine))
         addresses = ", ".join(str(address.ip) for address in machine.management)
@@ -113,6 +114,7 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         switch.start_eos(floor, state, daemons)
     with progress.step(f"starting {len(floor.machines)} machines"):
         virtual_machines.start_virtual_machines(floor, state, daemons)
+        machines.make_device_classes(floor, state)
         machines.start_containers(floor, tag, podman, state)
     with progress.step("waiting until all of them answer"):
         machines.wait_until_up(floor, podman, daemons, state)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The first process of an IPU-Machine's container: it keeps the DHCP clients and the V-IPU agent.
 
-When either of them ends the machine ends, too, so that a broken machine is seen as a machine that is down.
+When either of them ends the machine ends, too, so that a broken machine is seen as a machine that is down. So it does
+when what they have started, such as the gateway's syslog daemon, is killed.
 """
 
 from __future__ import annotations
@@ -50,11 +51,12 @@ def main(argv: list[str] | None = None) -> int:
             *("--announce", f"{EVERYBODY}:{DISCOVERY_PORT}"),
         ),
     }
-    # As process 1 it inherits orphans; only its own children decide.
+    # As process 1 it inherits orphans; those may end, but not be killed.
     while True:
         process, status = os.wait()
-        if process in children:
-            print(f"process {process} ended with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr)
+        code = os.waitstatus_to_exitcode(status)
+        if process in children or code == -signal.SIGKILL:
+            print(f"process {process} ended with status {code}", file=sys.stderr)
             return 1
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ PARALLEL = 6
 BOOT_SECONDS = 90.0
 EMULATED_BOOT_SECONDS = 600.0
 POLL_SECONDS = 0.2
+LIST_FAILED_UNITS = ("systemctl", "--failed", "--plain", "--no-legend")
 
 
 def create_arguments(machine: Machine, image: str, state: StateDirectory) -> list[str]:
@@ -45,23 +47,48 @@ def create_arguments(machine: Machine, image: str, state: StateDirectory) -> lis
         command += [argument for port in ask for argument in ("--ask", port)]
         command += ["--rnic", machine.rnics[0].name, "--mtu", str(machine.rnics[0].mtu), machine.name]
         return [*arguments, "--stop-signal", "SIGTERM", image, *command]
-    identity = f"{state.machine(machine.name)}:/etc/podsim:ro"
-    return [*arguments, "--systemd", "always", "--volume", identity, image]
+    arguments += ["--systemd", "always", "--volume", f"{state.machine(machine.name)}:/etc/podsim:ro"]
+    if machine.rnics:
+        arguments += ["--volume", f"{state.classes_of(machine.name)}:/sys/class:ro"]
+    return [*arguments, image]
+
+
+def make_device_classes(floor: Floor, state: StateDirectory) -> None:
+    """What a container's kernel would say of its RDMA devices, if it had any: that they are there."""
+    for machine in floor.containers:
+        if machine.kind is Kind.POPLAR_SERVER:
+            classes = state.classes_of(machine.name)
+            for number in range(len(machine.rnics)):
+                (classes / "infiniband" / f"mlx5_{number}").mkdir(parents=True, exist_ok=True)
+            network = classes / "net"
+            if machine.rnics and not network.is_symlink():
+                network.symlink_to("../devices/virtual/net")
 
 
 def start_containers(floor: Floor, image: str, podman: Podman, state: StateDirectory) -> None:
-    """Start every container that does not run, several at a time."""
+    """Start every container that does not run, and in those that do what has failed; several at a time."""
     states = podman.containers()
 
     def start(machine: Machine) -> None:
-        if states.get(machine.container) == "exited":
+        condition = states.get(machine.container)
+        if condition == "exited":
             podman.run("start", machine.container)
-        else:
+        elif condition != "running":
             podman.run(*create_arguments(machine, image, state))
+        elif machine.kind is not Kind.IPU_MACHINE:
+            _start_failed_units(machine, podman)
 
-    missing = [machine for machine in floor.containers if states.get(machine.container) != "running"]
     with ThreadPoolExecutor(PARALLEL) as pool:
-        list(pool.map(start, missing))
+        list(pool.map(start, floor.containers))
+
+
+def _start_failed_units(machine: Machine, podman: Podman) -> None:
+    # A machine that is still starting does not answer yet, and is waited for.
+    with contextlib.suppress(FloorError):
+        if failed := _failed_units(podman.run("exec", machine.container, *LIST_FAILED_UNITS)):
+            # A unit that has failed too often in a short time may start again only then.
+            podman.run("exec", machine.container, "systemctl", "reset-failed", *failed)
+            podman.run("exec", machine.container, "systemctl", "start", *failed)
 
 
 def running(floor: Floor, podman: Podman, daemons: Daemons) -> set[str]:
@@ -115,6 +142,9 @@ def _wait_for_systemd(machine: Machine, podman: Podman, state: StateDirectory) -
     try:
         inside("systemctl", "is-system-running", "--wait")
     except FloorError:
-        failed = inside("systemctl", "--failed", "--plain", "--no-legend")
-        units = ", ".join(line.split()[0] for line in failed.splitlines())
+        units = ", ".join(_failed_units(inside(*LIST_FAILED_UNITS)))
         raise FloorError(f"{machine.name} booted, but not well; units that failed: {units}.") from None
+
+
+def _failed_units(listed: str) -> list[str]:
+    return [line.split()[0] for line in listed.splitlines()]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import resource
 from pathlib import Path
+from typing import Any
 
 from podsim.floor.commands import run
 from podsim.floor.state import StateDirectory
@@ -14,6 +15,9 @@ from podsim.floor.state import StateDirectory
 STATE_LABEL = "podsim.state"
 # Podman lowers its own limit to this before it starts a container; more would be refused.
 PROCESS_LIMIT = 32768
+# Where podman is told of the end of a container, and with which status.
+EXITS = Path("/run/libpod/exits")
+KILLED = "137"
 FILE_LIMIT = 1048576
 
 
@@ -60,9 +64,18 @@ class Podman:
         """The state of each container of this pod, such as `running` or `exited`, by name."""
         label = f"label={STATE_LABEL}={self._state.root}"
         listed = json.loads(self.run("ps", "--all", "--filter", label, "--format", "json"))
-        return {container["Names"][0]: container["State"] for container in listed}
+        return {container["Names"][0]: _state_of(container) for container in listed}
 
     def remove_containers(self) -> None:
         """Remove all containers of this pod, running or not, also those that a killed start still adds."""
         while names := list(self.containers()):
             self.run("rm", "--force", "--time", "0", *names)
+
+
+def _state_of(container: dict[str, Any]) -> str:
+    """What podman says, unless whoever keeps the container was killed with it, and could not tell podman of its end."""
+    state = str(container["State"])
+    if state != "running" or Path(f"/proc/{container['Pid']}").exists():
+        return state
+    (EXITS / container["Id"]).write_text(KILLED, encoding="ascii")
+    return "exited"

@@ -33,6 +33,7 @@ class StateDirectory:
         self.ca_certificate = self.root / "ca.pem"
         self.ca_key = self.root / "ca.key"
         self.machines = self.root / "machines"
+        self.device_classes = self.root / "classes"
         self.virtual_machines = self.root / "vms"
         self.switches = self.root / "switches"
         self.data_plane = self.root / "dataplane"
@@ -45,13 +46,17 @@ class StateDirectory:
             if not parent.exists():
                 parent.mkdir()
                 _give_to_caller(parent)
-        parts = (self.machines, self.virtual_machines, self.switches, self.data_plane, self.dhcp, self.image)
-        for directory in (self.root, *parts):
+        parts = (self.machines, self.device_classes, self.virtual_machines, self.switches)
+        for directory in (self.root, *parts, self.data_plane, self.dhcp, self.image):
             directory.mkdir(exist_ok=True)
 
     def machine(self, name: str) -> Path:
         """The directory that a machine sees, read-only, as /etc/podsim."""
         return self.machines / name
+
+    def classes_of(self, name: str) -> Path:
+        """The directory that a machine sees, read-only, as /sys/class."""
+        return self.device_classes / name
 
     def virtual_machine(self, name: str, what: str) -> Path:
         """A file of a virtual machine on the host: its `disk`, `console`, `qmp` socket, or the `log` of QEMU."""

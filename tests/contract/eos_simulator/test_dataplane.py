@@ -25,6 +25,7 @@ from tests.support.processes import wait_until
 
 L2_MTU = 9214
 BLOCKED = OvsPort("trunk", None, (NOWHERE,), L2_MTU)
+SHUT = OvsPort("trunk", None, (NOWHERE,), L2_MTU, lit=False)
 
 
 def settings(*commands: str, port: str = "Ethernet9/1") -> OvsPort:
@@ -47,7 +48,7 @@ TRUNK = (PORT, "switchport mode trunk")
         (("vlan 10", PORT, "switchport access vlan 10"), OvsPort("access", 10, (), L2_MTU)),
         ((PORT, "switchport access vlan 10"), BLOCKED),
         (("vlan 10", "state suspend", PORT, "switchport access vlan 10"), BLOCKED),
-        ((PORT, "shutdown"), BLOCKED),
+        ((PORT, "shutdown"), SHUT),
         ((PORT, "no switchport"), OvsPort("trunk", None, (NOWHERE,), 1500)),
         ((PORT, "mtu 9000"), OvsPort("access", 1, (), 9000)),
         (("vlan 10,20", *TRUNK), OvsPort("native-untagged", 1, (1, 10, 20), L2_MTU)),
@@ -68,7 +69,7 @@ TRUNK = (PORT, "switchport mode trunk")
             ("vlan 10", "interface Port-Channel1", "switchport access vlan 10", PORT, "channel-group 1 mode on"),
             OvsPort("access", 10, (), L2_MTU),
         ),
-        ((PORT, "channel-group 1 mode on", "shutdown"), BLOCKED),
+        ((PORT, "channel-group 1 mode on", "shutdown"), SHUT),
         ((PORT, "channel-group 1 mode on", "interface Port-Channel1", "shutdown"), BLOCKED),
     ],
 )
@@ -145,6 +146,14 @@ class Ovs:
         run(*f"ip -n {self.switch} address add 198.18.77.11/24 dev server".split())
         run(*f"ip -n {self.switch} link set server up".split())
 
+    def carriers(self) -> list[str]:
+        """Of each host's port, whether it has a carrier, as its kernel says."""
+        command = "ip netns exec {} cat /sys/class/net/rnic0/carrier"
+        return [
+            subprocess.run(command.format(host).split(), check=True, capture_output=True, text=True).stdout.strip()
+            for host in self.hosts
+        ]
+
     def pings(self, size: int = 56, host: int = 0, to: int = 10) -> bool:
         """Whether a host reaches another with one unfragmented ping of this payload size in bytes."""
         ping = ["ping", "-c1", "-W1", "-M", "do", "-s", str(size), f"198.18.77.{to}"]
@@ -210,6 +219,19 @@ def test_the_switch_moves_frames_as_configured(ovs: Ovs, start_switch: Callable[
     assert switch.run("show interfaces counters")[0]["interfaces"]["Ethernet9/1"]["inOctets"] > 8972
     run(*f"ip -n {ovs.hosts[0]} link set rnic0 down".split())
     wait_until(lambda: {entry["interface"] for entry in _macs(switch)} == {"Ethernet10/1"})
+
+
+def test_a_port_that_is_shut_takes_the_carrier_of_the_other_end(
+    ovs: Ovs, start_switch: Callable[..., RunningSwitch]
+) -> None:
+    switch = start_switch("--dataplane", ovs.database, "--bridge", BRIDGE)
+    assert ovs.carriers() == ["1", "1"]
+    switch.run("configure", "interface Ethernet9/1", "shutdown")
+    assert ovs.carriers() == ["0", "1"]
+    switch.run("configure", "vlan 10", "interface Ethernet9/1", "switchport access vlan 10")
+    assert ovs.carriers() == ["0", "1"]
+    switch.run("configure", "interface Ethernet9/1", "no shutdown")
+    assert ovs.carriers() == ["1", "1"]
 
 
 def test_a_change_of_other_ports_costs_an_untouched_one_nothing(

@@ -72,6 +72,24 @@ def test_a_device_that_is_off(pod: Any) -> None:
     assert "connect to host 10.3.1.102 port 22: Connection refused; start it, or correct its address in pods" in message
 
 
+def test_a_server_with_live_queue_pairs_keeps_its_network(pod: Any) -> None:
+    queue_pairs, mtu = "/run/podsim-queue-pairs", "cat /sys/class/net/rnic0/mtu"
+    pod.inside(
+        "pod001-poplar2",
+        f"mkdir -p {queue_pairs}; sleep 600 >/dev/null 2>&1 & echo mlx5_0 271 > {queue_pairs}/$!; "
+        "ip link set rnic0 mtu 1500",
+    )
+    process = pod.inside("pod001-poplar2", f"ls {queue_pairs}").strip()
+    refused = pod.playbook("site")
+    assert refused.code != 0
+    in_use = f"queue pair 271 on mlx5_0 of sleep (process {process})"
+    assert f"interface rnic0: rnic0 is in use: {in_use}; end that first" in refused.messages
+    assert pod.inside("pod001-poplar2", mtu) == "1500\n"
+    pod.inside("pod001-poplar2", f"kill $(ls {queue_pairs})")
+    assert pod.playbook("site").code == 0
+    assert pod.inside("pod001-poplar2", mtu) == "9000\n"
+
+
 def test_a_switch_on_which_somebody_else_is_at_work(pod: Any) -> None:
     pod.switch("configure", "interface Ethernet9/1", "switchport access vlan 1")
     pod.switch("configure session somebody", "vlan 999", "name theirs")

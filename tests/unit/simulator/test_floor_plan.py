@@ -15,7 +15,7 @@ from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
 from podsim.floor.facts_file import facts_from, read_facts
 from podsim.floor.keys import make_keys
-from podsim.floor.machines import create_arguments
+from podsim.floor.machines import create_arguments, make_device_classes
 from podsim.floor.plan import Floor, Kind, Machine, plan
 from podsim.floor.state import StateDirectory
 from podsim.floor.switch import surroundings
@@ -149,6 +149,17 @@ def test_no_container_is_privileged_or_on_a_network_of_podman(floor: Floor, tmp_
         assert arguments[arguments.index("--network") + 1] == f"ns:/run/netns/podsim-{each.name}"
         assert arguments[arguments.index("--cap-add") + 1] == "NET_ADMIN,NET_RAW,SYS_CHROOT,AUDIT_WRITE"
     assert not state.root.exists()
+
+
+def test_a_poplar_server_finds_its_rdma_devices_and_its_own_interfaces(floor: Floor, tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path / "pod")
+    make_device_classes(floor, state)
+    classes = state.classes_of("pod001-poplar1")
+    assert sorted(path.name for path in (classes / "infiniband").iterdir()) == ["mlx5_0", "mlx5_1"]
+    assert str((classes / "net").readlink()) == "../devices/virtual/net"
+    arguments = create_arguments(machine(floor, "pod001-poplar1"), "image:tag", state)
+    assert f"{classes}:/sys/class:ro" in arguments
+    assert not any("/sys/class" in each for each in create_arguments(machine(floor, "ctrl001"), "image:tag", state))
 
 
 def test_an_ipu_machine_runs_its_agent_and_no_systemd(floor: Floor, tmp_path: Path) -> None:

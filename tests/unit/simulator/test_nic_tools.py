@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import json
 import marshal
+import os
+from pathlib import Path
 
 import pytest
 
+from podsim.nic import rdma
 from podsim.nic.cli import answer
 from podsim.nic.hardware import Nics
 from podsim.nic.reply import Reply
@@ -58,6 +61,21 @@ def test_rdma_devices_are_numbered_by_name(nics: Nics) -> None:
     assert done(nics, "cma_roce_mode -d mlx5_1 -p 1 -m 1").output == "IB/RoCE v1\n"
     assert done(nics, "cma_roce_tos -d mlx5_1 -t 106").output == "106\n"
     assert done(nics, "cma_roce_mode -d mlx5_0").output == "RoCE v2\n"
+
+
+def test_queue_pairs_live_as_long_as_their_programs(
+    nics: Nics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rdma, "QUEUE_PAIRS", str(tmp_path))
+    (tmp_path / str(os.getpid())).write_text("mlx5_1 271\n")
+    (tmp_path / "9999999").write_text("mlx5_0 272\n")
+    pairs = json.loads(done(nics, "rdma -j resource show qp").output)
+    command = Path("/proc/self/comm").read_text().strip()
+    assert [(pair["ifname"], pair["lqpn"], pair["type"], pair.get("pid"), pair["comm"]) for pair in pairs] == [
+        ("mlx5_0", 1, "GSI", None, "ib_core"),
+        ("mlx5_1", 1, "GSI", None, "ib_core"),
+        ("mlx5_1", 271, "RC", os.getpid(), command),
+    ]
 
 
 @pytest.mark.parametrize(
