@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._inventory import stages
-from .._inventory.stages import PARTS, STAGES, Stage
+from .._inventory.stages import DOWN, PARTS, STAGES, Stage
 from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .contradictions import contradictions, too_early
 from .controller_steps import held, moved, needs_decision_point, partition_trouble, silence
 from .looks import REFUSED, TIMED_OUT, Look, answered
+from .reach import trespasses
 from .stage_steps import Plan, plan_of
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
@@ -48,6 +49,7 @@ class Request:
     allowed: tuple[str, ...] = ()  # the vPODs that may be interrupted (``vpods_interrupt``)
     parts: Sequence[str] = PARTS  # those of :data:`stages.PARTS` that its playbook carries out
     checks_cables: bool = True  # whether what contradicts itself is refused; what nobody changes need not be right
+    goes_on: bool = False  # whether it has carried out the stages up to the point where it decides again
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,17 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.allowed)
     except DeclarationError as error:
         return Decision(None, [*silent, *_silent_controllers(declaration, looks, only_read), *error.problems], unseen)
-    plan = plan_of(tenancy, looks, _permission(declaration, request))
+    may_change = _permission(declaration, request)
+    plan = plan_of(tenancy, looks, may_change)
+    incomplete = _incomplete(tenancy, request.parts) if request.parts else []
+    plan.refusals += [] if incomplete else trespasses(tenancy, plan, looks, may_change, request.only)
     refusals = [
         *silent,
         *_silent_controllers(declaration, looks, only_read),
         *_moved_controllers(tenancy, looks, request.only),
         *(contradictions(declaration, tenancy, looks, request.parts) if request.checks_cables else []),
         *too_early(declaration, looks),
-        *(_incomplete(tenancy, request.parts) if request.parts else []),
+        *incomplete,
         *(refused_interruptions(tenancy, looks, request.allowed) if request.parts else []),
         *(_with_device(each) for each in plan.refusals),
     ]
@@ -116,8 +121,11 @@ def _permission(declaration: Declaration, request: Request) -> Callable[[str, St
     only_read = unmanaged(declaration)
     hosts = set(request.hosts)
 
+    left = STAGES[len(DOWN) + 1 :] if request.goes_on else STAGES
+
     def may_change(device: str, stage: Stage) -> bool:
-        return device in hosts and stage.part in request.parts and device not in only_read[LAYERS[stage.layer]]
+        is_due = stage in left and stage.part in request.parts
+        return is_due and device in hosts and device not in only_read[LAYERS[stage.layer]]
 
     return may_change
 

@@ -8,7 +8,7 @@ up: IPUoF, partitions, users, NICs, switch ports, and the allocation last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import changed_fields, reason_for
@@ -19,12 +19,11 @@ from .._placement.placement import Placement
 from .._pod.model import ABSENT, Declaration
 from .changes import KEEP, REMOVE, VpodChange, without
 from .scope import Desired, Options, of_devices, users_of, vlans_gone
+from .strays import Seen
 
 # What a controller holds, as vipu_info returns it: allocations, users and partitions; and the same by its host.
 Entities = Mapping[str, Mapping[str, Any]]
 Held = Mapping[str, Entities]
-# Switch to what tor_info has returned.
-Seen = Mapping[str, Mapping[str, Any]]
 KINDS = ("agents", "clusters", "allocations", "users", "partitions")
 
 
@@ -35,20 +34,22 @@ def teardown(
     wanted: Desired,
     held: Held,
     seen: Seen,
+    first: Collection[str],
 ) -> Desired:
     """Return the desired state of the affected devices after the teardown.
 
     Those are ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
     ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
     ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are. Of
-    ``held`` and ``seen``, what was not read is missing.
+    ``held`` and ``seen``, what was not read is missing. ``first`` are the IPU-Machines whose ports have to be where
+    they are when these vPODs do not count, see :func:`changes.leaving_first`.
     """
     down = [change for change in changes.values() if change.goes_down]
     gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
     servers = {server for vpod in gone for server in vpod.poplar_servers}
-    rest = _at_rest(declaration, changes, placement, seen) if down else wanted
-    leaving = {machine for change in down for machine in change.leaving}
-    switches = of_devices(declaration, rest["tor_switches"], {*servers, *leaving})
+    is_quiet = not down and not first
+    rest = wanted if is_quiet else _at_rest(declaration, changes, placement, seen, first)
+    switches = of_devices(declaration, rest["tor_switches"], {*servers, *first})
     for switch, options in switches.items():
         options["vlans"] += vlans_gone(rest["tor_switches"][switch], gone)
         # No server can send ARP probes in the quarantine VLAN, so its machines may be silent.
@@ -129,10 +130,16 @@ def _not_converged(switch: Options, torn_down: Options) -> Options:
     }
 
 
-def _at_rest(declaration: Declaration, changes: Mapping[str, VpodChange], placement: Placement, seen: Seen) -> Desired:
+def _at_rest(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    placement: Placement,
+    seen: Seen,
+    first: Collection[str],
+) -> Desired:
     """The desired state with those vPODs alone that stay as they are."""
     changing = {name: change for name, change in changes.items() if change.kind != KEEP}
-    rest = desired(without(declaration, changing), placement)
+    rest = desired(without(declaration, changing), placement, first)
     return {**rest, "tor_switches": without_former_vlans(declaration, rest["tor_switches"], seen)}
 
 
