@@ -146,9 +146,10 @@ def test_a_vpod_without_a_vlan_needs_one_where_its_machines_are_in_somebody_else
 
 def test_what_the_controller_may_give_to_anybody_is_in_nobodys_vlan_before(looks: Looks) -> None:
     looks[CONTROLLER]["parts"]["controllers"][""]["allocates_by_agents"] = False
+    would_reach = "p-tor: the VLAN of vPOD alice would reach"
     assert told(looks, SMALLER, NO_HOME) == [
-        f"p-tor: the VLAN of vPOD alice would reach p-ipum3..4, which no vPOD has; {DECLARE}",
-        f"p-tor: the VLAN of vPOD alice would reach p-ipum1..2, which the controller may give to another one; {DECLARE}",
+        f"{would_reach} p-ipum3..4, which no vPOD has; {DECLARE}",
+        f"{would_reach} p-ipum1..2, which the controller may give to another one; {DECLARE}",
     ]
     found = decided(looks, SMALLER, allowed=("alice",))
     assert found.refusals == []
