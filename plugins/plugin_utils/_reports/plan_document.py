@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
@@ -14,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
 from .._pod.model import Declaration
-from .impact import Tenants
+from .impact import Tenants, TenantVlans
 
 Document = dict[str, Any]
 Step = Mapping[str, Any]
@@ -34,6 +35,7 @@ def plan_document(
     not_ours: Sequence[Mapping[str, str]],
     made: str,
     by: str,
+    vlans: TenantVlans = MappingProxyType({}),
 ) -> Document:
     """The plan.
 
@@ -45,11 +47,14 @@ def plan_document(
         not_ours: ``device``, ``kind``, ``name`` and ``owner`` of what is there and is left alone.
         made: when, in UTC, as 2026-11-21T15:00:00Z.
         by: who, as alice@control1.
+        vlans: whose which VLAN is on the switches.
     """
-    tenants = Tenants(declaration, placement)
+    tenants = Tenants(declaration, placement, vlans)
     ordered = []
     for number, step in enumerate(_in_order(declaration, steps), 1):
-        affected = tenants.affected(step["device"], step["layer"], step["kind"], step["name"])
+        observed, to = step["observed"] or {}, step["to"] or {}
+        after = {**observed, **to}
+        affected = tenants.affected(step["device"], step["layer"], step["kind"], step["name"], observed, after)
         whole = {**step, "number": number, "affected": affected}
         ordered.append({key: whole[key] for key in STEP_KEYS})
     return {

@@ -28,11 +28,17 @@ def vpod_table(declaration: Declaration, steps: Sequence[Mapping[str, Any]], nam
 
 
 def _states(declaration: Declaration, steps: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    own = [step for step in steps if name in step["affected"]["vpods"]]
+    own = [step for step in steps if name in step["affected"]["vpods"] or _is_coming(declaration, step, name)]
     actions = {column: {step["action"] for step in own if _column(step) == column} for column in COLUMNS}
     finished = GONE if name in declaration.absent else DONE
     is_for_jobs = name in declaration.vpods and declaration.vpods[name].is_for_jobs
     return [_state(actions[column], BY_JOBS if is_for_jobs and column in OF_JOBS else finished) for column in COLUMNS]
+
+
+def _is_coming(declaration: Declaration, step: Mapping[str, Any], name: str) -> bool:
+    """Whether a port comes into the VLAN of this vPOD; who loses it, is affected."""
+    vlan, to = declaration.vpods[name].vlan if name in declaration.vpods else None, step["to"] or {}
+    return step["kind"] == "port" and vlan is not None and vlan in (to.get("vlan"), to.get("native_vlan"))
 
 
 def _state(actions: set[str], finished: str) -> str:

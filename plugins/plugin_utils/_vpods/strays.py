@@ -45,8 +45,7 @@ def left_by(
 
 def vpods_reaching(declaration: Declaration, seen: Seen) -> dict[str, str]:
     """Poplar server or IPU-Machine to the vPOD in whose VLAN its port is; missing where it is in none, or not seen."""
-    devices = devices_of(declaration)
-    vlans = {switch: _tenant_vlans(declaration, devices[switch], there) for switch, there in seen.items()}
+    devices, vlans = devices_of(declaration), tenant_vlans(declaration, seen)
     untagged = {switch: untagged_vlans(there) for switch, there in seen.items()}
     return {
         device.name: vlans[switch][vlan]
@@ -59,10 +58,15 @@ def vpods_reaching(declaration: Declaration, seen: Seen) -> dict[str, str]:
     }
 
 
-def _tenant_vlans(declaration: Declaration, switch: Device, there: Switch) -> dict[int | None, str]:
-    """VLAN of a switch to the vPOD whose it is, by its name there, else by pods.yml. Others' are missing."""
+def tenant_vlans(declaration: Declaration, seen: Seen) -> dict[str, dict[int, str]]:
+    """Switch to VLAN there to the vPOD whose it is, by its name on the switch, else by pods.yml."""
+    devices = devices_of(declaration)
+    return {switch: _tenant_vlans(declaration, devices[switch], there) for switch, there in seen.items()}
+
+
+def _tenant_vlans(declaration: Declaration, switch: Device, there: Switch) -> dict[int, str]:
     near = vpods_near(declaration, declaration.pods[switch.pod])
-    found: dict[int | None, str] = {vpod.vlan: vpod.name for vpod in reversed(near) if vpod.vlan is not None}
+    found: dict[int, str] = {vpod.vlan: vpod.name for vpod in reversed(near) if vpod.vlan is not None}
     names = {vlan_name(vpod): vpod.name for vpod in reversed(near)}
     for vlan in there["vlans"]:
         name = vlan.get("name") or ""
