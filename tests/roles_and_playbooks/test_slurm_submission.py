@@ -351,6 +351,7 @@ def test_who_asks_for_ipus_inside_a_job_is_told_that_it_keeps_what_it_has(cluste
     # Who asks for what the job has, or for nothing, is told nothing.
     assert "ipu:" not in cluster.output_of("srun --ipus=4 true; srun true", file, "--ipus=4")
     # The shell of salloc is no task of the job.
+    # As root, since only what root has written counts.
     inside = f"printf {file!r} > {RUN}/$SLURM_JOB_ID.env; {step}"
     assert told in cluster.sh(f"salloc --ipus=4 -n 2 sh -c {quote(inside)}").text
     assert "this job has no IPUs; submit a new one" in cluster.output_of("srun --ipus=4 true", options="-n 1")

@@ -17,13 +17,14 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION
 
 from .._desired.desired import tenants_of
+from .._desired.switches import VLAN_SETTINGS
 from .._inventory.stages import ALLOCATIONS_DOWN, CONTROLLERS, STAGES, SWITCHES, SWITCHES_DOWN, Stage
 from .._placement.cluster_space import jobs_inside
 from .._pod.devices import TOR, Device, devices_of, ports_of
 from .._pod.managed import unmanaged
 from .._pod.model import SWITCH_LAYER, Declaration
 from .._pod.ports import places_of
-from .._pod.switches import QUARANTINE
+from .._pod.switches import EXTERNAL, QUARANTINE
 from .._pod.wording import spans
 from .._vpods.strays import Switch, vpods_reaching
 from .looks import Look, part
@@ -54,7 +55,7 @@ def trespasses(
     """Where the rule would be broken after a stage: ``device``, a switch, and ``message`` with the remedy.
 
     ``may_change`` says which stages the run may carry out on a device, and ``only`` which vPODs it is about (None:
-    all). What becomes of ports on switches that are not managed is their owner's business.
+    all). What becomes of external ports, and of switches that are not managed, is their owners' business.
     """
     floor = _Floor(tenancy, plan, looks)
     known = {*tenancy.declaration.absent, *tenancy.declaration.vpods}
@@ -85,6 +86,12 @@ class _Floor:
         self._seen = {name: found for name in tors for found in [part(looks.get(name), "gathered")] if found}
         # One that was looked at and did not answer is refused for that.
         self._unseen = self._as_allocated([name for name in tors if name not in looks])
+        self._external = {
+            place.device.name
+            for pod in self.declaration.pods.values()
+            for place in places_of(pod).values()
+            if place.device and place.declared and place.declared.owner == EXTERNAL
+        }
 
     def switch_of(self, device: str) -> str:
         """The ToR switch that a device is cabled to."""
@@ -98,7 +105,7 @@ class _Floor:
             owners.update(dict.fromkeys(self._tenancy.choosable - self._holders(done[:-1]).keys(), ANYBODY))
         seen = {name: _after(there, self._plan.before(name, *done)) for name, there in self._seen.items()}
         for device, tenant in {**self._unseen, **vpods_reaching(self.declaration, seen)}.items():
-            if owners.get(device) != tenant:
+            if owners.get(device) != tenant and device not in self._external:
                 yield _Trespass(device, tenant, owners.get(device, ""), device in holders)
 
     def _holders(self, done: Sequence[str]) -> dict[str, str]:
@@ -185,7 +192,7 @@ def _remedy(declaration: Declaration, device: Device, owner: str, is_left_alone:
     port = places_of(pod)[ports_of(device)[0]].declared
     if is_left_alone:
         return f"let the run change {device.facts['switch']}, too, and all else that playbooks/vpods.yml does"
-    if port is not None:
+    if port and not port.settings.keys().isdisjoint(VLAN_SETTINGS):
         return f"take that from pods.{pod.name}.tor.ports.{port.name}"
     if vpod and vpod.vlan is None and pod.rnic_vlan is None:
         return f"declare a VLAN for it, vpods.{owner}.vlan or pods.{pod.name}.rnic.vlan"

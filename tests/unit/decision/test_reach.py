@@ -133,6 +133,14 @@ def test_where_the_owner_of_a_port_pins_its_vlan_the_sentence_says_where(looks: 
     ]
 
 
+def test_what_is_said_of_a_port_beside_its_vlan_is_not_in_the_way_and_an_external_port_is_its_owners(
+    looks: Looks,
+) -> None:
+    ports = {"Et11/1": {"description": "to the lab"}, "Et12/1": {"owner": "external"}}
+    sentences = told(looks, SMALLER, {**NO_HOME, "tor": {"ports": ports}})
+    assert sentences == [f"p-tor: the VLAN of vPOD alice would reach p-ipum3, which no vPOD has; {DECLARE}"]
+
+
 def test_a_vpod_without_a_vlan_needs_one_where_its_machines_are_in_somebody_elses(looks: Looks) -> None:
     put_into(looks, 101, 13)
     bob = {key: value for key, value in BOB.items() if key != "vlan"}
