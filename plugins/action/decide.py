@@ -38,6 +38,7 @@ OPTIONS = {
     "plan": {"type": "path"},
     "cables": {"type": "bool", "default": True},
     "verify": {"type": "bool", "default": False},
+    "goes_on": {"type": "bool", "default": False},
 }
 
 
@@ -58,6 +59,7 @@ class ActionModule(PodAction):
             allowed=tuple(options["interrupt"]),
             parts=tuple(options["parts"]),
             checks_cables=options["cables"],
+            goes_on=options["goes_on"],
         )
         decision = decide(declaration, looks, request)
         run = this_run()

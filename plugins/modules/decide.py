@@ -33,6 +33,10 @@ options:
     description: Whether every Poplar server of the run takes part in the verification, also where nothing changes.
     type: bool
     default: false
+  goes_on:
+    description: Whether the stages up to the point where the run decides again, see RV(undecided), are done.
+    type: bool
+    default: false
   plan: {description: A saved plan. What has moved since it was made is among RV(refusals)., type: path}
 """
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from shlex import quote
 
 import pytest
 
@@ -339,6 +340,21 @@ def test_what_an_ipu_job_submits_is_none_by_itself(cluster: SlurmCluster) -> Non
     for script in (submit, f"srun {submit}"):
         number = cluster.output_of(script, "gcds=1\n", "--ipus=4").split()[-1]
         assert cluster.job(number)["Licenses"] == "(null)"
+
+
+def test_who_asks_for_ipus_inside_a_job_is_told_that_it_keeps_what_it_has(cluster: SlurmCluster) -> None:
+    cluster.use(DYNAMIC)
+    file, step = "gcds=1\nIPU_POD_IPUS=4\n", "srun -n 2 --ipus=64 sh -c 'echo $IPU_POD_IPUS'"
+    told = "ipu: --ipus=64 changes nothing here: this job keeps its 4 IPUs; submit a new one for that"
+    output = cluster.output_of(step, file, "--ipus=4 -n 2")
+    assert (output.count(told), output.split().count("4")) == (1, 3)
+    # Who asks for what the job has, or for nothing, is told nothing.
+    assert "ipu:" not in cluster.output_of("srun --ipus=4 true; srun true", file, "--ipus=4")
+    # The shell of salloc is no task of the job.
+    # As root, since only what root has written counts.
+    inside = f"printf {file!r} > {RUN}/$SLURM_JOB_ID.env; {step}"
+    assert told in cluster.sh(f"salloc --ipus=4 -n 2 sh -c {quote(inside)}").text
+    assert "this job has no IPUs; submit a new one" in cluster.output_of("srun --ipus=4 true", options="-n 1")
 
 
 def test_a_heterogeneous_job_has_no_ipus(cluster: SlurmCluster) -> None:

@@ -7,7 +7,7 @@ An IPU that is away for two reasons counts twice, so these are rather too many t
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence, Tuple
+from typing import Collection, Iterator, Sequence, Tuple
 
 from .._plan.steps import State
 from .._slurm_host.host_list import folded
@@ -78,11 +78,15 @@ def machines_of(settings: Settings, state: State) -> Sequence[str]:
     return sorted(there, key=lambda machine: order.index(machine) if machine in order else len(order))
 
 
-def partitions_away(settings: Settings, state: State) -> Iterator[Away]:
-    """The partitions in the vPOD that are no job's. What jobs make in their own allocations is theirs."""
+def partitions_away(settings: Settings, state: State, jobs: Collection[int] | None = None) -> Iterator[Away]:
+    """The partitions in the vPOD that are no job's. What jobs make in their own allocations is theirs.
+
+    ``jobs`` are those that have IPUs now; without them, a partition that is called as a job's is a job's.
+    """
     declared = {partition.name for partition in settings.partitions}
     for name, fields in state[PARTITION].items():
-        is_a_jobs = settings.way == DYNAMIC and dynamic.NAME.fullmatch(name)
+        job = dynamic.NAME.fullmatch(name) if settings.way == DYNAMIC else None
+        is_a_jobs = job and (jobs is None or int(job[1]) in jobs)
         if fields["allocation"] == settings.allocation != "" and name not in declared and not is_a_jobs:
             yield fields["size"], f"partition {name}: no job's, with {fields['size']} IPUs"
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
+from dataclasses import asdict, dataclass, field
+from typing import Collection, Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 from .._plan.converge import DeviceError
 from .._plan.steps import State
@@ -16,7 +16,7 @@ from .._text.table import aligned
 from .._vipu.cli import Controller, NotDone
 from .._vipu.entities import ACTIVE, AGENT, PARTITION
 from .._vipu.sizes import IPUS_PER_ILD, IPUS_PER_MACHINE, is_partition_size
-from .hold_out import KINDS, UP, machines_away, machines_of, partitions_away
+from .hold_out import KINDS, UP, licences_away, machines_away, machines_of, partitions_away
 from .job import Job
 from .note import ALLOCATION as ALLOCATION_NAME
 from .note import GCDS, IPUS, PARTITIONS, WAITS, number
@@ -105,17 +105,23 @@ def read_report(settings: Settings, slurm: Slurm, controller: Controller | None)
     concerned = [job for job in slurm.jobs() if job.note or job.ipus]
     jobs = sorted(concerned, key=lambda job: (not _has_ipus(job), job.id))
     nodes = {job.id: slurm.hosts(job.nodes) if settings.way == MAPPING else [] for job in jobs}
-    answer = _ask(settings, controller)
-    held_out = 0 if settings.way == STATIC else slurm.held_out()
+    answer = _ask(settings, controller, jobs)
+    # Slurm learns each minute of what V-IPU says now.
+    known_to_slurm = 0 if settings.way == STATIC else slurm.held_out()
+    held_out = max(known_to_slurm, answer.held_out)
     return Report(
         vpod=settings.vpod,
         way=settings.way,
         ipus=settings.ipus,
-        free_ipus=slurm.free_licenses() if settings.way in LICENSED else _free_ipus(settings, jobs, nodes, held_out),
+        free_ipus=(
+            max(0, slurm.free_licenses() - (held_out - known_to_slurm))
+            if settings.way in LICENSED
+            else _free_ipus(settings, jobs, nodes, held_out, answer.room)
+        ),
         largest_free_block=answer.block,
         held_out_ipus=held_out,
         held_out=answer.away,
-        unmapped_ipus=settings.ipus - _mapped_ipus(settings, settings.mapping) if settings.way == MAPPING else 0,
+        unmapped_ipus=_unmapped_ipus(settings) if settings.way == MAPPING else 0,
         jobs=[
             _job(job, *people.get(job.id, (str(job.uid), "")), _machines(settings, job, nodes[job.id], answer.places))
             for job in jobs
@@ -126,26 +132,46 @@ def read_report(settings: Settings, slurm: Slurm, controller: Controller | None)
 
 @dataclass(frozen=True)
 class _VipuAnswer:
-    """V-IPU's answer: places of partitions, unavailable IPUs and why, the largest free block."""
+    """V-IPU's answer; with what it is where V-IPU did not answer.
 
-    places: Places
-    away: list[str]
-    block: int | None
+    Args:
+        places: where partitions are.
+        away: why some IPUs cannot be had.
+        held_out: how many licences are to be held out for that.
+        block: the largest free block.
+        room: partitions that are there, and how many IPUs are in none; None where that is not known.
+        unknown: what could not be asked.
+    """
+
     unknown: str
+    places: Places = field(default_factory=dict)
+    away: list[str] = field(default_factory=list)
+    held_out: int = 0
+    block: int | None = None
+    room: tuple[Collection[str], int] | None = None
 
 
-def _ask(settings: Settings, controller: Controller | None) -> _VipuAnswer:
+def _ask(settings: Settings, controller: Controller | None, jobs: Sequence[Job]) -> _VipuAnswer:
     if controller is None:
-        return _VipuAnswer({}, [], None, "V-IPU cannot be asked from here; this is what Slurm knows")
+        return _VipuAnswer("V-IPU cannot be asked from here; this is what Slurm knows")
     try:
         kinds = [kind for kind in KINDS if kind in controller.kinds]
         state = controller.read(kinds)
         places = dict(_places(settings, controller, state))
     except DeviceError as error:
-        return _VipuAnswer({}, [], None, f"{error}; this is what Slurm knows")
+        return _VipuAnswer(f"{error}; this is what Slurm knows")
     machines = [*machines_away(settings, state)] if AGENT in kinds else []
-    away = [why for _ipus, why in [*machines, *partitions_away(settings, state)]]
-    return _VipuAnswer(places, away, _largest_block(settings, state, places), "")
+    away = [*machines, *partitions_away(settings, state, {job.id for job in jobs if job.state in HOLDING})]
+    there = {name: fields for name, fields in state[PARTITION].items() if fields["allocation"] == settings.allocation}
+    ipus = len(machines_of(settings, state)) * IPUS_PER_MACHINE
+    return _VipuAnswer(
+        "",
+        places,
+        [why for _ipus, why in away],
+        0 if settings.way == STATIC else licences_away(settings, ipus // IPUS_PER_MACHINE, away),
+        _largest_block(settings, state, places),
+        (there, ipus - sum(fields["size"] for fields in there.values())),
+    )
 
 
 def _places(settings: Settings, controller: Controller, state: State) -> Iterator[tuple[str, list[Ipu]]]:
@@ -187,13 +213,38 @@ def largest_block(is_free: Sequence[bool]) -> int:
     return 0
 
 
-def _free_ipus(settings: Settings, jobs: Sequence[Job], nodes: Mapping[int, Sequence[str]], held_out: int) -> int:
+def _free_ipus(
+    settings: Settings,
+    jobs: Sequence[Job],
+    nodes: Mapping[int, Sequence[str]],
+    held_out: int,
+    room: tuple[Collection[str], int] | None,
+) -> int:
     """Where Slurm does not count all IPUs: those of partitions, or of nodes, that no job has."""
     if settings.way == STATIC:
-        taken = {name for job in jobs for name in _partitions(job)}
-        return sum(partition.ipus for partition in settings.partitions if partition.name not in taken)
+        return sum(_free_partitions(settings, jobs, room))
     busy = {node for job in jobs for node in nodes[job.id]}
-    return max(0, _mapped_ipus(settings, [node for node in settings.mapping if node not in busy]) - held_out)
+    # What belongs to no node is held out, too.
+    mapped_out = max(0, held_out - _unmapped_ipus(settings))
+    return max(0, _mapped_ipus(settings, [node for node in settings.mapping if node not in busy]) - mapped_out)
+
+
+def _free_partitions(
+    settings: Settings, jobs: Sequence[Job], room: tuple[Collection[str], int] | None
+) -> Iterator[int]:
+    """The IPUs of each declared partition that no job has, and that is there or can be made."""
+    taken = {name for job in jobs for name in _partitions(job)}
+    there, left = room or ([partition.name for partition in settings.partitions], 0)
+    for partition in settings.partitions:
+        if partition.name not in taken and partition.name in there:
+            yield partition.ipus
+        elif partition.name not in taken and partition.ipus <= left:
+            left -= partition.ipus
+            yield partition.ipus
+
+
+def _unmapped_ipus(settings: Settings) -> int:
+    return settings.ipus - _mapped_ipus(settings, settings.mapping)
 
 
 def _mapped_ipus(settings: Settings, nodes: Iterable[str]) -> int:

@@ -15,6 +15,7 @@ from .relations import relation_findings
 from .removals import Dependents, blocked, removal_steps
 from .rules import entity_findings
 
+DECLARED_ABSENT = "is declared absent"
 # What goes and why, by kind and name.
 Reasons = Dict[Tuple[str, str], str]
 
@@ -103,7 +104,7 @@ def _differing(declared: State, actual: State) -> Reasons:
 
 def _declared_absent(declared: Declared, actual: State) -> Reasons:
     absent = unwanted(declared)
-    return {(kind, name): "is declared absent" for kind in KINDS for name in absent[kind] if name in actual[kind]}
+    return {(kind, name): DECLARED_ABSENT for kind in KINDS for name in absent[kind] if name in actual[kind]}
 
 
 def _purged(declared: Declared, actual: State, purge: Purge) -> Reasons:

@@ -12,6 +12,9 @@ from typing import Any
 from .._declaration.consistency import ADDRESS_FACTS
 from .._declaration.declaration import parse_declaration
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, devices_of
+from .._pod.model import Declaration
+from .._pod.wording import spans
+from .._vpods.strays import strays, vpods_reaching
 from .gathered_rack import Fields, Finding, Rack
 from .link_findings import link_findings, neighbour_findings, vlan_findings
 
@@ -50,6 +53,7 @@ def findings(document: Mapping[str, Any], gathered: Gathered, port_map: Mapping[
         *link_findings(rack),
         *neighbour_findings(cabled, gathered.controllers),
         *vlan_findings(rack),
+        *_stray_findings(declaration, rack, gathered.controllers),
         *_entity_findings(rack, gathered.controllers, waiting),
         *_address_findings(rack, gathered.controllers, gathered.leases),
     ]
@@ -125,6 +129,24 @@ def _entity_findings(rack: Rack, controllers: Mapping[str, Fields], without: Col
         yield from _agents(rack, host, held)
         yield from _allocations(rack, host, held)
         yield from _orphans(host, held, without)
+
+
+def _stray_findings(declaration: Declaration, rack: Rack, controllers: Mapping[str, Fields]) -> Iterator[Finding]:
+    """Devices in the VLAN of a vPOD that they do not belong to."""
+    placement = {
+        name: [rack.machine_of(agent, held.get("agents", {}).get(agent, {})) for agent in allocation["agents"]]
+        for held in controllers.values()
+        for name, allocation in held.get("allocations", {}).items()
+    }
+    pinned = {name: list(vpod.ipu_machines) for name, vpod in declaration.vpods.items() if vpod.is_for_jobs}
+    seen = {switch: there for switch, there in rack.switches.items() if "ports" in there}
+    found: dict[tuple[str, str], list[str]] = {}
+    for device, vpod in strays(declaration, {**placement, **pinned}, vpods_reaching(declaration, seen)).items():
+        if vpod in declaration.vpods:
+            found.setdefault((str(rack.devices[device].facts["switch"]), vpod), []).append(device)
+    for (switch, vpod), devices in found.items():
+        finding = f"vPOD {vpod} does not have {spans(devices)}, but its VLAN reaches them on {switch}"
+        yield Finding(switch, finding, "Put the ports of these into another VLAN.")
 
 
 def _agents(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from .._desired.degraded import undamaged
 from .._desired.desired import desired
 from .._desired.roce import PROFILE_NAME
 from .._placement.placement import Placement, place
-from .._pod.devices import POPLAR_SERVER, TOR, devices_of
+from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, devices_of
 from .._pod.kinds import DeclarationError
 from .._pod.model import Declaration
 from .._pod.ports import Place, places_of
@@ -110,15 +110,24 @@ def _without_switches(document: Document, pods: Collection[str]) -> Document:
 
 
 def _take_tenants(result: Adoption, tors: Mapping[str, Mapping[str, Any]]) -> None:
-    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it."""
+    """A vPOD whose IPU-Machines are all in one VLAN has that VLAN, and the free servers whose ports are in it.
+
+    A VLAN with other IPU-Machines is nobody's own, unless it is called as the vPOD's.
+    """
     declaration = parse_declaration(result.document)
     devices = devices_of(declaration)
+    there = {
+        device.name: _access_vlan(tors[device.facts["switch"]], device.facts["switch_port"])
+        for device in devices.values()
+        if device.kind == IPU_MACHINE and device.facts["switch"] in tors
+    }
     tenants: dict[int, str] = {}
     for name, machines in _places_at_pins(declaration).items():
-        facts = [devices[machine].facts for machine in machines]
-        vlans = [_access_vlan(tors[fact["switch"]], fact["switch_port"]) for fact in facts if fact["switch"] in tors]
+        vlans = [there[machine] for machine in machines if machine in there]
         common = vlans[0] if vlans and vlans.count(vlans[0]) == len(vlans) else None
-        if common and result.take(("vpods", name), _vlan_words(common, f"vpod-{name}")):
+        others = [machine for machine, vlan in there.items() if vlan == common and machine not in machines]
+        is_own = common and (not others or common["name"] == f"vpod-{name}")
+        if common and is_own and result.take(("vpods", name), _vlan_words(common, f"vpod-{name}")):
             tenants[common["vlan_id"]] = name
     taken = {server for vpod in declaration.vpods.values() for server in vpod.poplar_servers}
     for device in devices.values():

@@ -216,9 +216,14 @@ def _of_agents(host: str, agents: Sequence[Options], state: State, machines: Col
 
 def needs_decision_point(steps: Sequence[Step], look: Look) -> bool:
     """Whether only the controller of a cluster can tell where new allocations lie, because it takes no agents."""
+    is_made = any((step.action, step.kind) == (CREATE, ALLOCATION) for step in steps)
+    return is_made and not allocates_by_agents(look)
+
+
+def allocates_by_agents(look: Look | None) -> bool:
+    """Whether the controller of a cluster can be told which IPU-Machines an allocation is to have."""
     shared = (part(look, "controllers") or {}).get("", {})
-    by_agents = shared.get("allocates_by_agents", False)
-    return not by_agents and any((step.action, step.kind) == (CREATE, ALLOCATION) for step in steps)
+    return bool(shared.get("allocates_by_agents", False))
 
 
 def _params(options: Options, settings: Settings, kinds: Iterable[str]) -> dict[str, Any]:

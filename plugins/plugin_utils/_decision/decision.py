@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._inventory import stages
-from .._inventory.stages import PARTS, Stage
+from .._inventory.stages import DOWN, PARTS, STAGES, Stage
 from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
 from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
@@ -23,6 +23,7 @@ from .contradictions import contradictions, too_early
 from .controller_steps import held, moved, needs_decision_point, silence
 from .findings import findings_of
 from .looks import Look, answered
+from .reach import trespasses
 from .stage_steps import Plan, plan_of
 from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
@@ -50,6 +51,7 @@ class Request:
     allowed: tuple[str, ...] = ()  # the vPODs that may be interrupted (``vpods_interrupt``)
     parts: Sequence[str] = PARTS  # those of :data:`stages.PARTS` that its playbook carries out
     checks_cables: bool = True  # whether what contradicts itself is refused; what nobody changes need not be right
+    goes_on: bool = False  # whether it has carried out the stages up to the point where it decides again
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,17 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
         tenancy = tenancy_of(declaration, _held(looks, only_read), looks, request.only, request.allowed)
     except DeclarationError as error:
         return Decision(None, [*silent, *_silent_controllers(declaration, looks, only_read), *error.problems], unseen)
-    plan = plan_of(tenancy, looks, _permission(declaration, request))
+    may_change = _permission(declaration, request)
+    plan = plan_of(tenancy, looks, may_change)
+    incomplete = _incomplete(tenancy, request.parts) if request.parts else []
+    plan.refusals += [] if incomplete else trespasses(tenancy, plan, looks, may_change, request.only)
     refusals = [
         *silent,
         *_silent_controllers(declaration, looks, only_read),
         *_moved_controllers(tenancy, looks, request.only),
         *(contradictions(declaration, tenancy, looks, request.parts) if request.checks_cables else []),
         *too_early(declaration, looks),
-        *(_incomplete(tenancy, request.parts) if request.parts else []),
+        *incomplete,
         *(refused_interruptions(tenancy, looks, request.allowed) if request.parts else []),
         *(_with_device(each) for each in plan.refusals),
     ]
@@ -118,8 +123,11 @@ def _permission(declaration: Declaration, request: Request) -> Callable[[str, St
     only_read = unmanaged(declaration)
     hosts = set(request.hosts)
 
+    left = STAGES[len(DOWN) + 1 :] if request.goes_on else STAGES
+
     def may_change(device: str, stage: Stage) -> bool:
-        return device in hosts and stage.part in request.parts and device not in only_read[LAYERS[stage.layer]]
+        is_due = stage in left and stage.part in request.parts
+        return is_due and device in hosts and device not in only_read[LAYERS[stage.layer]]
 
     return may_change
 

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, Step, diff_of
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, REMOVE, Step, diff_of
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import KINDS, USER
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import DECLARED_ABSENT
 
 from .._inventory import stages
 from .._inventory.stages import STAGES, Stage
@@ -25,6 +26,8 @@ from .vpod_steps import vpod_steps
 Options = Mapping[str, Any]
 Recorded = dict[str, Any]
 Targets = dict[str, Any]
+# vPOD of a dedicated controller (empty for that of a cluster), kind and name of what goes, to why.
+Reasons = Mapping[tuple[str, str, str], str]
 
 # What stands before an option in the name of the role's variable for it; the role vpod has them in another form.
 PREFIXES = {stages.SWITCH: "tor_switch_", stages.SERVER: "poplar_server_", stages.CONTROLLER: "vipu_controller_"}
@@ -56,7 +59,8 @@ def plan_of(tenancy: Tenancy, looks: Mapping[str, Look], may_change: Callable[[s
         for device, options in targets_of(stage, tenancy).items():
             look = looks.get(device)
             if look is not None and answered(look) and may_change(device, stage):
-                _add(plan, stage, device, options, look, looks)
+                reasons = tenancy.teardown["vipu_controllers"].get(device, {}).get("reasons", {})
+                _add(plan, stage, device, options, look, looks, reasons)
     return plan
 
 
@@ -109,10 +113,18 @@ def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
     }
 
 
-def _add(plan: Plan, stage: Stage, device: str, options: Any, look: Look, looks: Mapping[str, Look]) -> None:
+def _add(
+    plan: Plan,
+    stage: Stage,
+    device: str,
+    options: Any,
+    look: Look,
+    looks: Mapping[str, Look],
+    reasons: Reasons,
+) -> None:
     options = _with_explicit(stage, options, look)
     try:
-        steps = _steps(plan, stage, device, options, look, looks)
+        steps = [_with_reason(step, reasons) for step in _steps(plan, stage, device, options, look, looks)]
     except Refused as error:
         plan.refusals.append({"device": device, "message": str(error)})
         return
@@ -156,6 +168,12 @@ def _controller_steps(plan: Plan, stage: Stage, device: str, options: Any, look:
     if stage.name == stages.DEDICATED:
         return dedicated_steps(options, settings, look, plan.before(device, stages.DEDICATED_DOWN, stages.CONTROLLERS))
     return tenant_steps(options, settings, look, earlier)
+
+
+def _with_reason(step: Step, reasons: Reasons) -> Step:
+    """A removal with the reason of the run, since pods.yml need not have declared what the role is to remove."""
+    why = reasons.get((vpod_of(step), step.kind, step.name))
+    return replace(step, reason=step.reason.replace(DECLARED_ABSENT, why)) if why and step.action == REMOVE else step
 
 
 def _vpod_steps(plan: Plan, device: str, options: Options, look: Look, looks: Mapping[str, Look]) -> list[Step]:

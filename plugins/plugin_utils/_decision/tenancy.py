@@ -11,13 +11,15 @@ from typing import Any
 from .._desired.desired import desired
 from .._desired.tenant_vlans import without_former_vlans
 from .._placement.placement import Placement, place, unknown_places
-from .._pod.devices import TOR, devices_of
+from .._pod.devices import TOR, cluster_agents, devices_of
 from .._pod.kinds import DeclarationError
 from .._pod.model import Declaration
-from .._vpods.changes import VpodChange, vpod_changes
-from .._vpods.interruptions import Interruption, interruptions, refusals, strays
+from .._vpods.changes import VpodChange, leaving_first, vpod_changes
+from .._vpods.interruptions import Interruption, interruptions, refusals
 from .._vpods.scope import Desired, of_vpods, only_declared
+from .._vpods.strays import left_by, strays, vpods_reaching
 from .._vpods.teardown import Held, bring_up, converged_servers, teardown
+from .controller_steps import allocates_by_agents
 from .looks import Look, part
 
 Allocations = dict[str, dict[str, Any]]
@@ -38,6 +40,8 @@ class Tenancy:
     wanted: Desired  # what every device should be in the end
     bring_up: Desired  # what is left of that after the teardown
     owned: Mapping[str, Any]  # all that is ours on the ToR switches, also what the run leaves aside
+    # The IPU-Machines of which a controller chooses, as it cannot be told where new allocations are to lie.
+    choosable: frozenset[str]
 
 
 def tenancy_of(
@@ -67,13 +71,17 @@ def tenancy_of(
     placement = place(declaration, allocations, allowed)
     changes = vpod_changes(declaration, allocations, placement)
     seen = switches_seen(looks)
-    wanted = desired(declaration, placement)
+    reached = vpods_reaching(declaration, seen)
+    astray = strays(declaration, placement, reached)
+    wanted = desired(declaration, placement, astray)
     owned = without_former_vlans(declaration, wanted["tor_switches"], _with_saved_vlans(seen, looks))
     wanted["tor_switches"] = owned
     if only is not None:
         changes = {name: change for name, change in changes.items() if name in only}
-        wanted = of_vpods(wanted, declaration, changes, strays(declaration, placement, wanted, seen, only))
-    torn_down = teardown(declaration, changes, placement, wanted, controllers, seen)
+        wanted = of_vpods(wanted, declaration, changes, left_by(declaration, placement, astray, only))
+    choosable = _choosable(declaration, changes, looks)
+    first = leaving_first(changes, allocations, reached, astray, choosable)
+    torn_down = teardown(declaration, changes, placement, wanted, controllers, seen, first)
     return Tenancy(
         declaration=declaration,
         allocations=allocations,
@@ -86,7 +94,21 @@ def tenancy_of(
         wanted=wanted,
         bring_up=bring_up(wanted, torn_down),
         owned=owned,
+        choosable=choosable,
     )
+
+
+def _choosable(
+    declaration: Declaration, changes: Mapping[str, VpodChange], looks: Mapping[str, Look]
+) -> frozenset[str]:
+    made = [declaration.vpods[name] for name, change in changes.items() if change.makes_allocation]
+    clusters = {
+        vpod.cluster
+        for vpod in made
+        for look in [looks.get(declaration.controller_of(vpod).host_name)]
+        if part(look, "controllers") and not allocates_by_agents(look)
+    }
+    return frozenset(name for cluster in clusters for name in cluster_agents(declaration, cluster))
 
 
 def refused_interruptions(tenancy: Tenancy, looks: Mapping[str, Look], allowed: Collection[str]) -> list[str]:

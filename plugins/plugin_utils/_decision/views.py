@@ -31,11 +31,12 @@ from .._reports.plan_document import plan_document
 from .._reports.table import table_of
 from .._reports.vpod_table import vpod_table
 from .._reports.wording import counted
+from .._vpods.strays import tenant_vlans
 from .controller_steps import held, silence
 from .decision import LOOKED_AT, Decision, Request
 from .looks import Look, answered, missing, part
 from .switch_steps import cabling_of
-from .tenancy import Tenancy
+from .tenancy import Tenancy, switches_seen
 
 Document = Mapping[str, Any]
 
@@ -195,8 +196,9 @@ def document_of(
         return plan_document(replace(declaration, vpods={}), {}, [], unknown or decision.unseen, [], made, by)
     steps = [{key: value for key, value in step.items() if key != "stage"} for step in decision.plan.steps]
     with_absent, placement = _with_absent(tenancy)
+    vlans = tenant_vlans(tenancy.declaration, switches_seen(looks))
     return plan_document(
-        with_absent, placement, steps, decision.unseen, not_ours(tenancy, looks), made, by, decision.findings
+        with_absent, placement, steps, decision.unseen, not_ours(tenancy, looks), made, by, decision.findings, vlans
     )
 
 

@@ -12,8 +12,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_fi
 from .._pod.devices import ipu_machines_of
 from .._pod.kinds import Finding
 from .._pod.managed import manages_controller
-from .._pod.model import METRICS_PORT, OF_A_JOB, Cluster, Controller, Declaration, Partition, Pod, Vpod, is_of_a_job
-from .._pod.switches import QUARANTINE
+from .._pod.model import METRICS_PORT, OF_A_JOB, Cluster, Controller, Declaration, Partition, Vpod, is_of_a_job
 from .._pod.wording import some, unknown
 from .device_consistency import tenant_vlan_findings
 
@@ -208,19 +207,6 @@ def absent_findings(declaration: Declaration, servers: Collection[str]) -> Itera
         for server in vpod.poplar_servers:
             if server not in servers:
                 yield f"{path}.poplar_servers", unknown(server, "Poplar server", servers)
-        for pod in _pods_of(declaration, vpod):
-            if vpod.vlan is not None and pod.rest_vlan is None:
-                here = f"pods.{pod.name}"
-                yield (
-                    f"{path}.state",
-                    f"its ports in {pod.name} have no VLAN to go to; declare {here}.rnic.vlan, or "
-                    f"{here}.vlans.{QUARANTINE}",
-                )
-
-
-def _pods_of(declaration: Declaration, vpod: Vpod) -> list[Pod]:
-    cluster = declaration.clusters.get(vpod.cluster)
-    return [declaration.pods[name] for name in (cluster.pods if cluster else ()) if name in declaration.pods]
 
 
 def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:

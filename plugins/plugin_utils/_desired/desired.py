@@ -7,7 +7,7 @@ The result is plain data in the shape of the modules' options, so that a role pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
@@ -21,7 +21,7 @@ from .switches import desired_management_switch, desired_tor, owner_of
 Options = dict[str, Any]
 
 
-def desired(declaration: Declaration, placement: Placement) -> dict[str, Any]:
+def desired(declaration: Declaration, placement: Placement, strays: Collection[str] = ()) -> dict[str, Any]:
     """Return the desired state of every device, with the vPODs where a placement has them.
 
     ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers`` map host names to module
@@ -29,6 +29,8 @@ def desired(declaration: Declaration, placement: Placement) -> dict[str, Any]:
     hosts, ``dedicated_controllers`` has a list of such options, one for each vPOD that has a controller of its own
     there, and ``removed_controllers`` the names of those that shall have none any more. ``degraded`` is a list of
     sentences on what IPU-Machines that are excluded leave undone.
+
+    The ports of excluded IPU-Machines are kept as they are, but for ``strays``, which are in the VLAN of somebody else.
     """
     devices = devices_of(declaration)
     tenants = tenants_of(declaration, placement)
@@ -43,7 +45,7 @@ def desired(declaration: Declaration, placement: Placement) -> dict[str, Any]:
     return {
         "tor_switches": {
             device.name: dict(
-                desired_tor(declaration, device, tenants),
+                desired_tor(declaration, device, tenants, strays),
                 arp_probes={
                     server.name: _arp_probe(server, servers[server.name], devices)
                     for server in in_pod[device.pod]

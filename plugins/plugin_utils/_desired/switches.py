@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.settings import FROM_CHANNEL
@@ -43,10 +43,12 @@ def owner_of(vpod: Vpod | None) -> str:
     return f"vpod {vpod.name}" if vpod else POD_OWNER
 
 
-def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, Vpod]) -> Options:
+def desired_tor(
+    declaration: Declaration, switch: Device, tenants: Mapping[str, Vpod], strays: Collection[str] = ()
+) -> Options:
     """Return a ToR switch as options of tor_switch, ``cables`` for tor_info, and the ``roles`` of its ports.
 
-    ``tenants`` maps devices to their vPODs; what is missing belongs to its pod.
+    ``tenants`` maps devices to their vPODs; what is missing belongs to its pod. ``strays`` as in :mod:`desired`.
     """
     pod = declaration.pods[switch.pod]
     guests = guests_of(declaration) if pod.hypervisors else {}
@@ -56,7 +58,7 @@ def desired_tor(declaration: Declaration, switch: Device, tenants: Mapping[str, 
     ports = {
         name: _tor_port(pod, place, _tenant(place, tenants), _guests(place, guests), profile)
         for name, place in places.items()
-        if _is_managed(pod, place)
+        if _is_managed(pod, place, strays)
     }
     _move_to_channels(ports)
     near = vpods_near(declaration, pod)
@@ -91,12 +93,12 @@ def _guests(place: Place, guests: Mapping[str, Sequence[Vpod]]) -> Sequence[Vpod
     return guests.get(place.device.name, ()) if place.device else ()
 
 
-def _is_managed(pod: Pod, place: Place) -> bool:
+def _is_managed(pod: Pod, place: Place, strays: Collection[str]) -> bool:
     """Whether anything is wanted of a port: of the first RNIC port of every device, and of what the owner names.
 
-    The port of an IPU-Machine that is excluded is kept as it is.
+    The port of an IPU-Machine that is excluded is kept as it is, unless that is one of the ``strays``.
     """
-    if place.device and place.device.name in pod.excluded:
+    if place.device and place.device.name in pod.excluded and place.device.name not in strays:
         return False
     return place.rnic == 1 or place.declared is not None or (place.role == SPARE and pod.tor.spare_ports == QUARANTINE)
 

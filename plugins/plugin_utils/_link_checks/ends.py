@@ -88,6 +88,12 @@ def gathered_port(switch: str, gathered: Options, name: str, has_profile: bool) 
     )
 
 
+def untagged_vlans(options: Options) -> dict[str, int | None]:
+    """Port to the VLAN of its frames without a tag, by options of a switch or as it was read; None is not known."""
+    ports = {port["name"]: port for port in options["ports"]}
+    return {name: _untagged(_with_channel(ports, name)) for name in ports}
+
+
 def nic_end(
     host: str,
     device: str,
@@ -119,7 +125,10 @@ def nic_end(
 
 
 def _port(options: Options, name: str) -> Options:
-    ports = {port["name"]: port for port in options["ports"]}
+    return _with_channel({port["name"]: port for port in options["ports"]}, name)
+
+
+def _with_channel(ports: Mapping[str, Options], name: str) -> Options:
     port: Options = ports.get(name, {})
     channel = ports.get(f"Port-Channel{port.get('channel_group')}", {})
     return {**port, **{key: channel[key] for key in FROM_CHANNEL if key in channel}}

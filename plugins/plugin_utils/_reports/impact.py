@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._tor.risk import carried_vlans, named_vlans
 
 from .._desired.desired import tenants_of
 from .._placement.placement import Placement
@@ -13,6 +17,10 @@ from .._pod.hypervisors import guests_of
 from .._pod.model import Declaration, Vpod
 
 Affected = dict[str, list[str]]
+Fields = Mapping[str, Any]
+# Switch to VLAN there to the name of the vPOD whose it is.
+TenantVlans = Mapping[str, Mapping[int, str]]
+NOTHING: Fields = MappingProxyType({})
 
 # A VLAN's network is named by the VLAN's number, as the VLAN itself.
 VLAN_KINDS = ("vlan", "vni")
@@ -21,9 +29,12 @@ VLAN_KINDS = ("vlan", "vni")
 class Tenants:
     """Answers for every device of a declaration; made once, then each answer is a look-up."""
 
-    def __init__(self, declaration: Declaration, placement: Placement) -> None:
+    def __init__(
+        self, declaration: Declaration, placement: Placement, vlans: TenantVlans = MappingProxyType({})
+    ) -> None:
         self._devices = devices_of(declaration)
         self._declaration = declaration
+        self._vlans = vlans
         self._tenants = tenants_of(declaration, placement)
         self._guests = guests_of(declaration)
         self._at_port = {
@@ -39,13 +50,21 @@ class Tenants:
         for vpod in declaration.vpods.values():
             self._of_controller.setdefault(declaration.controller_of(vpod).host_name, []).append(vpod)
 
-    def affected(self, device: str, layer: str, kind: str, name: str) -> Affected:
-        """The vPODs and partitions that a step on ``kind`` ``name`` of ``device`` is about."""
+    def affected(
+        self, device: str, layer: str, kind: str, name: str, before: Fields = NOTHING, after: Fields = NOTHING
+    ) -> Affected:
+        """The vPODs and partitions that a step on ``kind`` ``name`` of ``device`` is about.
+
+        ``before`` and ``after`` are the fields of the thing. What a port leaves is felt by those who had it there.
+        """
         if layer == "controller":
-            return self._by_entity(device, kind, name)
+            return self._by_entity(device, kind, name, before)
         known = self._devices.get(device)
         if known is None:
             return _named([])
+        losers = self._losers(device, kind, name, before, after) if layer == "switch" else []
+        if losers:
+            return self._of_names(losers)
         if layer == "switch":
             return _named(self._by_port(known, kind, name))
         vpod = self._tenants.get(device)
@@ -61,8 +80,27 @@ class Tenants:
             return [at_port] if at_port else []
         return there
 
-    def _by_entity(self, controller: str, kind: str, name: str) -> Affected:
+    def _losers(self, switch: str, kind: str, name: str, before: Fields, after: Fields) -> list[str]:
+        """Whose VLAN goes, or is taken from a port."""
+        vlans = self._vlans.get(switch, {})
+        if kind in VLAN_KINDS:
+            lost = {int(name)}
+        elif kind == "port" and before.get("enabled") and after:
+            lost = set(named_vlans(dict(before)) - carried_vlans(dict(after)))
+        else:
+            return []
+        return list(dict.fromkeys(vlans[vlan] for vlan in sorted(lost) if vlan in vlans))
+
+    def _of_names(self, names: Sequence[str]) -> Affected:
+        """Those vPODs, also where pods.yml does not know them."""
+        known = _named(self._declaration.vpods[name] for name in names if name in self._declaration.vpods)
+        return {**known, "vpods": list(names)}
+
+    def _by_entity(self, controller: str, kind: str, name: str, before: Fields) -> Affected:
         vpods = [vpod for vpod in self._of_controller.get(controller, []) if self._needs(vpod, kind, name)]
+        if kind == "partition" and not vpods and before.get("allocation"):
+            # A tenant's own, of which pods.yml does not know.
+            return {"vpods": [before["allocation"]], "partitions": [name]}
         if kind == "partition":
             return {"vpods": [vpod.name for vpod in vpods], "partitions": [name] if vpods else []}
         return _named(vpods)

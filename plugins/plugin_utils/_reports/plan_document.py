@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
@@ -14,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
 from .._pod.model import Declaration
-from .impact import Affected, Tenants
+from .impact import Affected, Tenants, TenantVlans
 
 Document = dict[str, Any]
 Step = Mapping[str, Any]
@@ -35,6 +36,7 @@ def plan_document(
     made: str,
     by: str,
     findings: Sequence[Mapping[str, str]] = (),
+    vlans: TenantVlans = MappingProxyType({}),
 ) -> Document:
     """The plan.
 
@@ -48,15 +50,17 @@ def plan_document(
         by: who, as alice@control1.
         findings: ``device``, ``layer``, ``kind``, ``name``, ``finding`` and ``remedy`` of what is wrong and no step
             puts right.
+        vlans: whose which VLAN is on the switches.
     """
-    tenants = Tenants(declaration, placement)
+    tenants = Tenants(declaration, placement, vlans)
 
-    def affected(thing: Mapping[str, Any]) -> Affected:
-        return tenants.affected(thing["device"], thing["layer"], thing["kind"], thing["name"])
+    def affected(thing: Mapping[str, Any], before: Fields = {}, after: Fields = {}) -> Affected:
+        return tenants.affected(thing["device"], thing["layer"], thing["kind"], thing["name"], before, after)
 
     ordered = []
     for number, step in enumerate(_in_order(declaration, steps), 1):
-        whole = {**step, "number": number, "affected": affected(step)}
+        observed, to = step["observed"] or {}, step["to"] or {}
+        whole = {**step, "number": number, "affected": affected(step, observed, {**observed, **to})}
         ordered.append({key: whole[key] for key in STEP_KEYS})
     return {
         "schema": SCHEMA,

@@ -42,7 +42,8 @@ def vpod_table(declaration: Declaration, steps: Things, names: Sequence[str], fi
 
 
 def _states(declaration: Declaration, steps: Things, findings: Things, name: str) -> list[str]:
-    own, wrong = ([each for each in some if name in each["affected"]["vpods"]] for some in (steps, findings))
+    own = [step for step in steps if name in step["affected"]["vpods"] or _is_coming(declaration, step, name)]
+    wrong = [finding for finding in findings if name in finding["affected"]["vpods"]]
     unsaved = {_column(each) for each in (*own, *wrong) if each["kind"] == STARTUP}
     own, wrong = ([each for each in some if each["kind"] != STARTUP] for some in (own, wrong))
     actions = {column: {step["action"] for step in own if _column(step) == column} for column in COLUMNS}
@@ -58,8 +59,14 @@ def _states(declaration: Declaration, steps: Things, findings: Things, name: str
     return [_due(actions[column], finished) or without_steps[column] for column in COLUMNS]
 
 
+def _is_coming(declaration: Declaration, step: Mapping[str, Any], name: str) -> bool:
+    """Whether a port comes into the VLAN of this vPOD; who loses it, is affected."""
+    vlan, to = declaration.vpods[name].vlan if name in declaration.vpods else None, step["to"] or {}
+    return step["kind"] == "port" and vlan is not None and vlan in (to.get("vlan"), to.get("native_vlan"))
+
+
 def _due(actions: set[str], finished: str) -> str:
-    """What the steps will do; empty where there is none."""
+    """The state that follows from the steps; empty where there is none."""
     if not actions:
         return ""
     return TO_BE_REMOVED if finished == GONE or actions == {REMOVE} else NOT_YET

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .._placement.cluster_space import Allocations
@@ -35,6 +35,11 @@ class VpodChange:
         return bool(self.before) and (self.kind in (RELEASE, REMOVE) or self.kind in REBUILDING)
 
     @property
+    def makes_allocation(self) -> bool:
+        """Whether it gets an allocation, which it has not or which has to be made again."""
+        return self.kind == CREATE or self.kind in REBUILDING
+
+    @property
     def leaving(self) -> list[str]:
         """The IPU-Machines that it gives back."""
         return [name for name in self.before if name not in self.after]
@@ -59,6 +64,31 @@ def vpod_changes(declaration: Declaration, allocations: Allocations, placement: 
     gone = {name: VpodChange(name, REMOVE, before(vpod), ()) for name, vpod in declaration.absent.items()}
     kept = {name: _change(vpod, before(vpod), placement[name], excluded) for name, vpod in declaration.vpods.items()}
     return {**gone, **kept}
+
+
+def leaving_first(
+    changes: Mapping[str, VpodChange],
+    allocations: Allocations,
+    reached: Collection[str],
+    strays: Collection[str],
+    choosable: Collection[str],
+) -> set[str]:
+    """The IPU-Machines that leave the VLAN that they are in before any allocation is removed or made.
+
+    That is what goes down gives back, and strays that somebody gets. Of what is ``choosable`` nobody knows who gets it:
+    it leaves the VLANs of vPODs, which have ``reached`` it, unless its allocation stays.
+    """
+    back = {name for change in changes.values() if change.goes_down for name in change.leaving}
+    gotten = {name for change in changes.values() if change.kind != KEEP for name in change.after}
+    down = {name for name, change in changes.items() if change.goes_down}
+    staying = {
+        agent
+        for names in allocations.values()
+        for name, agents in names.items()
+        if name not in down
+        for agent in agents
+    }
+    return {*back, *(gotten & set(strays)), *((set(reached) & set(choosable)) - staying)}
 
 
 def without(declaration: Declaration, names: Mapping[str, object]) -> Declaration:

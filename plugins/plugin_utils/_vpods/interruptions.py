@@ -9,20 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from .._desired.desired import tenants_of
-from .._desired.tenant_vlans import vlan_name
-from .._link_checks.ends import declared_port, gathered_port
-from .._placement.placement import Placement
-from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, ports_of
+from .._link_checks.ends import untagged_vlans
+from .._pod.devices import IPU_MACHINE, devices_of, ports_of
 from .._pod.model import Declaration, Vpod, is_of_a_job
 from .changes import VpodChange
 from .scope import Desired
-from .teardown import Held, Seen, dedicated_of, regranted, reshaped
+from .strays import Seen, vpods_reaching
+from .teardown import Held, dedicated_of, regranted, reshaped
 
-# The name of a VLAN that says whose it is.
-TENANT_VLAN = "vpod-"
 DEAD = "ERROR"
 # Of a vPOD that pods.yml no longer has; nobody knows which ones to ask.
 SOME_SERVERS = "its Poplar servers"
@@ -57,25 +52,6 @@ def interruptions(
     ):
         found[one.vpod] = _together(found[one.vpod], one) if one.vpod in found else one
     return list(found.values())
-
-
-def strays(
-    declaration: Declaration, placement: Placement, wanted: Desired, seen: Seen, names: Collection[str]
-) -> list[str]:
-    """The servers and IPU-Machines that are in the VLAN of one of these vPODs, and are no vPOD's by pods.yml.
-
-    What one of them that is to go was pinned to counts, too: of jobs' vPODs no allocation says what they have.
-    """
-    tenants, switches = tenants_of(declaration, placement), wanted["tor_switches"]
-    pinned = {name for vpod in declaration.absent.values() if vpod.name in names for name in vpod.ipu_machines}
-    return [
-        device.name
-        for device in devices_of(declaration).values()
-        if device.kind in (POPLAR_SERVER, IPU_MACHINE) and device.name not in tenants
-        for switch in [device.facts["switch"]]
-        for moves in [_moves(declaration, device, switches[switch], seen[switch]) if switch in seen else ()]
-        if device.name in pinned or any(tenant in names for tenant, _before, _after in moves)
-    ]
 
 
 def refusals(
@@ -160,20 +136,22 @@ def _by_network(
     declaration: Declaration, changes: Mapping[str, VpodChange], wanted: Desired, held: Held, seen: Seen
 ) -> Iterator[Interruption]:
     """Devices whose ports leave the VLAN of a tenant."""
-    vpods = {**declaration.absent, **declaration.vpods}
+    vpods, devices = {**declaration.absent, **declaration.vpods}, devices_of(declaration)
     allocated = {name for controller in held.values() for name in controller.get("allocations") or {}}
-    for device in devices_of(declaration).values():
-        switch = device.facts.get("switch", "")
-        if switch not in seen or switch not in wanted["tor_switches"]:
+    there = {switch: untagged_vlans(options) for switch, options in seen.items()}
+    shall_be = {switch: untagged_vlans(options) for switch, options in wanted["tor_switches"].items()}
+    for name, tenant in vpods_reaching(declaration, seen).items():
+        switch, port = devices[name].facts["switch"], ports_of(devices[name])[0]
+        before, after = there[switch][port], shall_be.get(switch, {}).get(port)
+        if after is None or before == after:
             continue
-        for tenant, before, after in _moves(declaration, device, wanted["tor_switches"][switch], seen[switch]):
-            why = f"{device.name} is to leave VLAN {before} of vPOD {tenant} for VLAN {after}"
-            if tenant not in vpods:
-                why += f", which pods.yml no longer has (declare vpods.{tenant} with state: absent to remove it)"
-            theirs = vpods[tenant].poplar_servers if tenant in vpods else (SOME_SERVERS,) * (tenant in allocated)
-            leaves = tenant not in changes or device.name not in changes[tenant].after
-            jobs = tuple(_jobs_on(device.name, held)) if leaves else ()
-            yield Interruption(tenant, (why,), theirs if device.kind == IPU_MACHINE else (device.name,), jobs=jobs)
+        why = f"{name} is to leave VLAN {before} of vPOD {tenant} for VLAN {after}"
+        if tenant not in vpods:
+            why += f", which pods.yml no longer has (declare vpods.{tenant} with state: absent to remove it)"
+        theirs = vpods[tenant].poplar_servers if tenant in vpods else (SOME_SERVERS,) * (tenant in allocated)
+        leaves = tenant not in changes or name not in changes[tenant].after
+        jobs = tuple(_jobs_on(name, held)) if leaves else ()
+        yield Interruption(tenant, (why,), theirs if devices[name].kind == IPU_MACHINE else (name,), jobs=jobs)
 
 
 def _jobs_on(machine: str, held: Held) -> Iterator[str]:
@@ -181,31 +159,6 @@ def _jobs_on(machine: str, held: Held) -> Iterator[str]:
         for name, allocation in (controller.get("allocations") or {}).items():
             if is_of_a_job("allocation", name) and machine in allocation["agents"]:
                 yield name
-
-
-def _moves(
-    declaration: Declaration, device: Device, wanted: Mapping[str, Any], seen: Mapping[str, Any]
-) -> Iterator[tuple[str, int, int]]:
-    """Tenant, VLAN before and VLAN after, where the port of a device changes its VLAN."""
-    names = [port["name"] for port in wanted["ports"]]
-    for port in ports_of(device)[:1]:
-        if port not in names:
-            continue
-        before = gathered_port("", seen, port, has_profile=False).untagged
-        after = declared_port("", wanted, port).untagged
-        tenant = _tenant_of(declaration, before, seen)
-        if tenant and before is not None and after is not None and before != after:
-            yield tenant, before, after
-
-
-def _tenant_of(declaration: Declaration, vlan: int | None, seen: Mapping[str, Any]) -> str:
-    """Whose a VLAN is by its name on the switch, else by pods.yml; empty for nobody's."""
-    vpods = {**declaration.absent, **declaration.vpods}
-    name = next((each.get("name") or "" for each in seen["vlans"] if each["vlan_id"] == vlan), "")
-    by_name = next((vpod.name for vpod in vpods.values() if name and name == vlan_name(vpod)), "")
-    if by_name or name.startswith(TENANT_VLAN):
-        return by_name or name[len(TENANT_VLAN) :]
-    return next((vpod.name for vpod in vpods.values() if vlan is not None and vpod.vlan == vlan), "")
 
 
 def _by_user(wanted: Desired, held: Held) -> Iterator[Interruption]:

@@ -8,10 +8,11 @@ up: IPUoF, partitions, users, NICs, switch ports, and the allocation last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import changed_fields, reason_for
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, KINDS, PARTITION, USER, plural
 
 from .._desired.desired import desired
 from .._desired.tenant_vlans import without_former_vlans
@@ -19,13 +20,11 @@ from .._placement.placement import Placement
 from .._pod.model import ABSENT, Declaration
 from .changes import KEEP, REMOVE, VpodChange, without
 from .scope import Desired, Options, of_devices, users_of, vlans_gone
+from .strays import Seen
 
 # What a controller holds, as vipu_info returns it: allocations, users and partitions; and the same by its host.
 Entities = Mapping[str, Mapping[str, Any]]
 Held = Mapping[str, Entities]
-# Switch to what tor_info has returned.
-Seen = Mapping[str, Mapping[str, Any]]
-KINDS = ("agents", "clusters", "allocations", "users", "partitions")
 
 
 def teardown(
@@ -35,20 +34,22 @@ def teardown(
     wanted: Desired,
     held: Held,
     seen: Seen,
+    first: Collection[str],
 ) -> Desired:
     """Return the desired state of the affected devices after the teardown.
 
     Those are ``tor_switches`` and ``poplar_servers`` with module options, and ``vipu_controllers`` with ``users``,
-    ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, and in
-    ``emptied`` what goes on dedicated controllers: of vPODs that are made again all, else partitions that are. Of
-    ``held`` and ``seen``, what was not read is missing.
+    ``partitions`` and ``allocations`` to remove, in ``removed`` the vPODs whose dedicated controllers go, in
+    ``emptied`` what goes on dedicated controllers (of vPODs that are made again all, else partitions that are), and in
+    ``reasons`` why, by vPOD of the controller, kind and name. Of ``held`` and ``seen``, what was not read is missing.
+    ``first`` are the IPU-Machines whose ports leave the VLANs of these vPODs, see :func:`changes.leaving_first`.
     """
     down = [change for change in changes.values() if change.goes_down]
     gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
     servers = {server for vpod in gone for server in vpod.poplar_servers}
-    rest = _at_rest(declaration, changes, placement, seen) if down else wanted
-    leaving = {machine for change in down for machine in change.leaving}
-    switches = of_devices(declaration, rest["tor_switches"], {*servers, *leaving})
+    is_quiet = not down and not first
+    rest = wanted if is_quiet else _at_rest(declaration, changes, placement, seen, first)
+    switches = of_devices(declaration, rest["tor_switches"], {*servers, *first})
     for switch, options in switches.items():
         options["vlans"] += vlans_gone(rest["tor_switches"][switch], gone)
         # No server can send ARP probes in the quarantine VLAN, so its machines may be silent.
@@ -129,10 +130,16 @@ def _not_converged(switch: Options, torn_down: Options) -> Options:
     }
 
 
-def _at_rest(declaration: Declaration, changes: Mapping[str, VpodChange], placement: Placement, seen: Seen) -> Desired:
+def _at_rest(
+    declaration: Declaration,
+    changes: Mapping[str, VpodChange],
+    placement: Placement,
+    seen: Seen,
+    first: Collection[str],
+) -> Desired:
     """The desired state with those vPODs alone that stay as they are."""
     changing = {name: change for name, change in changes.items() if change.kind != KEEP}
-    rest = desired(without(declaration, changing), placement)
+    rest = desired(without(declaration, changing), placement, first)
     return {**rest, "tor_switches": without_former_vlans(declaration, rest["tor_switches"], seen)}
 
 
@@ -150,6 +157,7 @@ def _entities(declaration: Declaration, host: str, down: list[VpodChange], wante
         for name, each in (held.get("partitions") or {}).items()
         if name in other or each["allocation"] in allocations
     ]
+    changes = {change.vpod: str(change) for change in down}
     named = {user for vpod in vpods.values() for user in vpod.users}
     again = regranted(wanted["vipu_controllers"][host], held)
     absent = {
@@ -166,16 +174,49 @@ def _entities(declaration: Declaration, host: str, down: list[VpodChange], wante
         or (name in named and set(each["allocations"]) & set(allocations))
         or (name in left and not each["allocations"] and not each.get("admin"))
     ]
+    emptied = _emptied(wanted["dedicated_controllers"][host], here, held)
     return {
         "admin_port": wanted["vipu_controllers"][host]["admin_port"],
+        "reasons": {
+            **{("", ALLOCATION, name): changes[name] for name in allocations},
+            **{
+                ("", PARTITION, name): other.get(name) or _goes(held["partitions"][name]["allocation"])
+                for name in partitions
+            },
+            **{("", USER, name): _why_user(again.get(name), held["users"][name], allocations) for name in users},
+            **_reasons_for_emptied(wanted["dedicated_controllers"][host], emptied, here, held),
+        },
         "allocations": _absent(allocations),
         "partitions": _absent(partitions),
         "users": _absent(users),
         "removed": [name for name in wanted["removed_controllers"].get(host, []) if name in here],
         "emptied": [
-            {"name": vpod, **{kind: _absent(going.get(kind, [])) for kind in KINDS}}
-            for vpod, going in _emptied(wanted["dedicated_controllers"][host], here, held).items()
+            {"name": vpod, **{kind: _absent(going.get(kind, [])) for kind in map(plural, KINDS)}}
+            for vpod, going in emptied.items()
         ],
+    }
+
+
+def _goes(*allocations: str) -> str:
+    return f"allocation {', '.join(allocations)} goes"
+
+
+def _why_user(granted: list[str] | None, user: Mapping[str, Any], going: list[str]) -> str:
+    lost = [name for name in user["allocations"] if name in going]
+    if lost:
+        return _goes(*lost)
+    return "no vPOD has them any more" if granted is None else f"is to have other vPODs than {', '.join(granted)}"
+
+
+def _reasons_for_emptied(
+    controllers: list[Options], emptied: Mapping[str, Mapping[str, list[str]]], again: list[str], held: Entities
+) -> dict[tuple[str, str, str], str]:
+    other = {each["name"]: reshaped(each, dedicated_of(held, each["name"])) for each in controllers}
+    return {
+        (vpod, kind, name): _goes(vpod) if vpod in again else other[vpod][name]
+        for vpod, going in emptied.items()
+        for kind in KINDS
+        for name in going.get(plural(kind), ())
     }
 
 

@@ -26,11 +26,12 @@
 
 SPANK_PLUGIN(ipu, 1)
 
-enum { NUMBER_DIGITS = 6, OVERWRITE = 1 };
+enum { NUMBER_DIGITS = 6, OVERWRITE = 1, IPUS = 0 };
 
 static const char *const IPUOF_NAMES[] = {"IPUOF_VIPU_API_PARTITION_ID", "IPUOF_VIPU_API_GCD_ID", "IPUOF_CONFIG_PATH"};
 static const char IPUOF_PREFIX[] = "IPUOF_";
 static const char OWN_PREFIX[] = "IPU_POD_";
+static const char IPUS_NAME[] = "IPU_POD_IPUS";
 /* Where Slurm keeps our options for the job's own steps; what the job submits would have them, too. */
 static const char OPTION_PREFIX[] = "SLURM_SPANK__SLURM_SPANK_OPTION_ipu_";
 static const char GCDS_PREFIX[] = "gcds=";
@@ -203,6 +204,21 @@ static bool set_variables(spank_t spank, FILE *file, uint32_t rank)
     return understood;
 }
 
+/* Tell who asks for IPUs in a job that is there, once for each step, that the job keeps what it has. */
+static void tell_what_it_keeps(spank_t spank, uint32_t rank, bool is_ipu_job)
+{
+    char *asked = NULL, has[NUMBER_DIGITS + 1] = "";
+
+    if (rank != 0 || spank_option_getopt(spank, &OPTIONS[IPUS], &asked) != ESPANK_SUCCESS || asked == NULL)
+        return;
+    if (!is_ipu_job)
+        slurm_spank_log("ipu: --ipus=%s changes nothing here: this job has no IPUs; submit a new one for that", asked);
+    else if (spank_getenv(spank, IPUS_NAME, has, sizeof has) == ESPANK_SUCCESS
+             && positive_number(has) != positive_number(asked))
+        slurm_spank_log("ipu: --ipus=%s changes nothing here: this job keeps its %s IPUs; submit a new one for that",
+                        asked, has);
+}
+
 /* Give each task the variables of its GCD, and nothing that was left over or made up. Slurm goes on after any error
  * that is not negative, so ESPANK_ERROR would not do. */
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
@@ -223,6 +239,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0 && errno == ENOENT) {
         unset_ipuof(spank);
+        tell_what_it_keeps(spank, rank, false);
         return SLURM_SUCCESS;
     }
     if (descriptor < 0 || !by_root(descriptor) || (file = fdopen(descriptor, "r")) == NULL) {
@@ -233,5 +250,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
     }
     done = set_variables(spank, file, rank);
     fclose(file);
+    if (done)
+        tell_what_it_keeps(spank, rank, true);
     return done ? SLURM_SUCCESS : SLURM_ERROR;
 }

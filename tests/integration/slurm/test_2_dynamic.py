@@ -144,8 +144,10 @@ def held_out(slurm: Slurm) -> str:
 
 
 def test_what_nobody_can_have_is_held_out_and_what_a_job_left_goes(slurm: Slurm) -> None:
-    for name in ("slurm_999999", "hers"):
-        slurm.administer(f"create partition {name} --size 8 --allocation {ALLOCATION}")
+    slurm.administer(f"create partition hers --size 8 --allocation {ALLOCATION}")
+    # Whether Slurm knows of it by now or not.
+    assert "56 of 64 IPUs are free" in slurm.says("ipuinfo")[1]
+    slurm.administer(f"create partition slurm_999999 --size 8 --allocation {ALLOCATION}")
     with machine_off(slurm, "pod001-ipum16"):
         slurm.take_back_what_is_left()
         assert set(slurm.partitions()) == {"hers"}

@@ -191,6 +191,19 @@ def test_it_grows_when_allowed(vpods: Vpods) -> None:
     assert "carol-serve" in vpods.pod.inside("pod001-poplar3", "vipu list partitions")
 
 
+def test_it_does_not_shrink_where_its_server_would_go_on_reaching_what_it_gives_up(vpods: Vpods) -> None:
+    before, in_pod = vpods.pod.fingerprint(), vpods.document["pods"]["pod001"]
+    quarantine = in_pod.pop("vlans")
+    vpods.change("carol", ipus=4)
+    refused = vpods.run(only=["carol"], told=["carol"])
+    in_pod["vlans"] = quarantine
+    vpods.change("carol", ipus=16)
+    assert refused.code != 0
+    assert "pod001-tor: the VLAN of vPOD carol would reach " in refused.messages
+    assert "declare a VLAN for what no vPOD has, pods.pod001.rnic.vlan or pods.pod001" in refused.messages
+    assert vpods.pod.fingerprint() == before
+
+
 def test_it_shrinks_and_what_it_leaves_rests_in_quarantine(vpods: Vpods) -> None:
     had = vpods.machines_of("carol")
     with vpods.untouched("carol"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
@@ -29,7 +29,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_contr
     service_resources,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
-from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGES
+from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES, STAGES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 from tests.support.controller_looks import PROGRAM, asked
 from tests.support.controller_looks import SETTINGS as CONTROLLER_SETTINGS
@@ -294,12 +294,12 @@ class PodInMemory:
         request = Request(**{"hosts": list(self.devices), "allowed": allowed, "only": only and tuple(only), **words})
         return decide(declaration, self.looks(), request)
 
-    def carry_out(self, decision: Decision, life: Life | None = None) -> None:
-        """The stages of a plan, device by device."""
-        for stage in STAGES:
-            for name, options in decision.plan.options.get(stage.name, {}).items():
+    def carry_out(self, decision: Decision, life: Life | None = None, stages: Collection[str] = STAGE_NAMES) -> None:
+        """The stages of a plan, or some of them, device by device."""
+        for stage in [each.name for each in STAGES if each.name in stages]:
+            for name, options in decision.plan.options.get(stage, {}).items():
                 self.touch(name, CONTROLLER)
-                self.devices[name].carry_out(stage.name, options, life or Life())
+                self.devices[name].carry_out(stage, options, life or Life())
 
 
 def declared(vpods: Fields, **pod: Any) -> Declaration:

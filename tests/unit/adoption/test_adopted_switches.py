@@ -138,6 +138,19 @@ def test_a_tenant_on_machines_that_are_no_block_is_one_all_the_same() -> None:
     assert adopted(there, {"p1-tor": switch({}, config=config)}).document["vpods"]["t1"]["vlan"] == 101
 
 
+@pytest.mark.parametrize(
+    ("name", "numbers", "vlan"),
+    [("alice-net", range(9, 10), 101), ("alice-net", range(9, 25), None), ("vpod-t1", range(9, 25), 101)],
+)
+def test_a_vlan_with_machines_of_others_is_nobodys_own_unless_it_is_called_so(
+    name: str, numbers: range, vlan: int | None
+) -> None:
+    ports = "".join(f"interface Ethernet{number}/1\n   switchport access vlan 101\n" for number in numbers)
+    found = adopted(document(), {"p1-tor": switch({}, config=f"vlan 101\n   name {name}\n{ports}")}).document
+    assert found["vpods"]["t1"].get("vlan") == vlan
+    assert found["pods"]["p1"]["rnic"].get("vlan") == (None if vlan else 101)
+
+
 def test_a_free_server_in_a_tenants_vlan_is_the_tenants() -> None:
     trunk = "interface Ethernet25/1\n   switchport mode trunk\n   switchport trunk native vlan 101\n"
     adoption = adopted(document(), {"p1-tor": switch({}, config=TENANT + trunk)})

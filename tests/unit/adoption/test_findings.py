@@ -248,6 +248,19 @@ def test_a_contradiction_is_found_once(plant: Callable[[Rack], None], device: st
     assert finding["remedy"].endswith(".")
 
 
+def test_machines_in_the_vlan_of_a_vpod_that_does_not_have_them_are_found() -> None:
+    rack = orderly()
+    alice = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar1", "p-poplar2"]}
+    clusters = {"c": {"controller": "v", "pods": ["p"]}}
+    gathered = Gathered({"p-tor": rack["switch"]}, rack["servers"], {"v": rack["held"]}, rack["leases"])
+    (found,) = findings({**DOCUMENT, "clusters": clusters, "vpods": {"alice": alice}}, gathered)
+    assert found == {
+        "device": "p-tor",
+        "finding": "vPOD alice does not have p-ipum5..16, but its VLAN reaches them on p-tor",
+        "remedy": "Put the ports of these into another VLAN.",
+    }
+
+
 def test_vlans_that_all_servers_carry_need_no_interface() -> None:
     rack = orderly()
     for server in (1, 2):

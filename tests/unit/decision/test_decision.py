@@ -200,6 +200,15 @@ def test_where_only_the_controller_knows_where_an_allocation_comes_to_lie_the_pl
     assert decided(looks).point == ""
 
 
+def test_a_run_that_goes_on_after_that_does_no_stage_twice(looks: Looks) -> None:
+    vpods = {**VPODS, "alice": {**ALICE, "ipus": 8}}
+    stages = {stage for stage, *_thing in brief_steps(decided(looks, vpods, allowed=("alice",)))}
+    assert {"allocations_down", "controllers"} <= stages
+    # Its looks would not say that any more; what still did would not be done in a stage that is over.
+    found = decided(looks, vpods, allowed=("alice",), goes_on=True)
+    assert not {stage for stage, *_thing in brief_steps(found)} & {"allocations_down", "controllers"}
+
+
 def test_a_refusal_of_one_device_names_it(looks: Looks) -> None:
     looks["p-tor"]["parts"]["sessions"]["busy"] = {"joe": "pending"}
     found = decided(looks, {**VPODS, "carol": CAROL})

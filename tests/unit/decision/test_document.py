@@ -11,11 +11,17 @@ import pytest
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_steps import Plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, left_out, not_ours, notes
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
+    document_of,
+    left_out,
+    not_ours,
+    notes,
+    vpods_view,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._plan_page.rack import rack_of
 from tests.support.in_memory.pod import CONTROLLER, declared
 from tests.support.vpods_of_a_pod import held
-from tests.unit.decision.two_vpods import ALICE_GOES, BOB, CAROL, VPODS, decided, request
+from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, VPODS, decided, request
 
 Looks = dict[str, Any]
 WITH_CAROL = {**VPODS, "carol": CAROL}
@@ -36,6 +42,47 @@ def test_who_is_to_go_feels_what_is_taken_from_it(looks: Looks) -> None:
     decision = decided(looks, ALICE_GOES, allowed=("alice",))
     steps = document_of(decision, looks, declared(ALICE_GOES), "", "")["steps"]
     assert {tuple(step["affected"]["vpods"]) for step in steps if step["kind"] in ("port", "partition")} == {("alice",)}
+
+
+def test_ports_that_somebody_else_gets_are_felt_by_who_had_them(looks: Looks) -> None:
+    vpods = {"alice": {**ALICE, "poplar_servers": ["p-poplar3"]}, "bob": {**BOB, "poplar_servers": ["p-poplar1"]}}
+    document = document_of(decided(looks, vpods, allowed=("alice", "bob")), looks, declared(vpods), "", "")
+    (step,) = [each for each in document["steps"] if each["name"] == "Ethernet25/1"]
+    assert (step["risk"], step["affected"]["vpods"], step["to"]["native_vlan"]) == ("tenant outage", ["alice"], 102)
+    status = [line.split() for line in vpods_view(document, declared(vpods), None).lines]
+    assert [line[:4] for line in status[1:]] == [["alice", "done", "not", "yet"], ["bob", "done", "not", "yet"]]
+
+
+def test_what_a_tenant_has_made_is_not_called_declared_and_its_end_is_its_vpods(looks: Looks) -> None:
+    shared = looks[CONTROLLER]["parts"]["controllers"][""]["partitions"]
+    shared["hers"] = {**shared["train"], "size": 4}
+    smaller = {**VPODS, "alice": {**ALICE, "ipus": 8}}
+    steps = document_of(decided(looks, smaller, allowed=("alice",)), looks, declared(smaller), "", "")["steps"]
+    kinds = ("partition", "user", "allocation")
+    gone = [step for step in steps if step["action"] == "remove" and step["kind"] in kinds]
+    assert [step["affected"] for step in gone if step["name"] == "hers"] == [
+        {"vpods": ["alice"], "partitions": ["hers"]}
+    ]
+    shrink = "vPOD alice is to shrink, from p-ipum1, p-ipum2, p-ipum3, p-ipum4 to p-ipum1, p-ipum2"
+    assert {step["kind"]: step["reason"].partition(";")[0] for step in gone} == {
+        "partition": "allocation alice goes",
+        "user": "allocation alice goes",
+        "allocation": shrink,
+    }
+
+
+def test_other_removals_say_why_too(looks: Looks) -> None:
+    vpods = {
+        "alice": {**ALICE, "partitions": {"train": {"ipus": 16}}},
+        "bob": {**BOB, "ipus": 4, "users": ["alice"]},
+    }
+    steps = decided(looks, vpods, allowed=("alice", "bob")).plan.steps
+    gone = {
+        (step["kind"], step["name"]): step["reason"].partition(";")[0] for step in steps if step["action"] == "remove"
+    }
+    assert gone["partition", "train"] == "size is 8, wanted 16"
+    assert gone["partition", "serve"] == "allocation bob goes"
+    assert not [reason for reason in gone.values() if "declared absent" in reason]
 
 
 def test_a_plan_that_cannot_be_made_says_why(looks: Looks) -> None:

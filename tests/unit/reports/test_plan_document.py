@@ -124,6 +124,39 @@ def test_it_tells_a_dedicated_controller_from_the_shared_one_and_guests_from_the
     assert Tenants(declaration, PLACEMENT).affected(device, layer, kind, name) == affected
 
 
+def port(**fields: Any) -> dict[str, Any]:
+    """The fields of a port."""
+    defaults = {"enabled": True, "mode": "access", "vlan": 1, "native_vlan": 1, "allowed_vlans": ["1-4094"]}
+    return {**defaults, **fields}
+
+
+VLANS = {"pod001-tor": {101: "alice-pod001", 102: "bob-pod001", 109: "demo"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "affected"),
+    [
+        # What comes to bob leaves alice, or somebody whom pods.yml does not know.
+        (port(vlan=101), port(vlan=102), ALICE),
+        (port(vlan=109), port(vlan=102), {"vpods": ["demo"], "partitions": []}),
+        (port(mode="trunk", native_vlan=101, allowed_vlans=["101-102"]), port(vlan=102), ALICE),
+        # Nobody loses anything.
+        (port(vlan=999), port(vlan=102), BOB),
+        (port(vlan=102), port(vlan=102, mtu=9214), BOB),
+        (port(vlan=101, enabled=False), port(vlan=102), BOB),
+    ],
+)
+def test_a_port_that_leaves_a_vlan_is_felt_by_whose_that_is(before: Any, after: Any, affected: Any) -> None:
+    tenants = Tenants(DECLARATION, PLACEMENT, VLANS)
+    assert tenants.affected("pod001-tor", "switch", "port", "Ethernet13/1", before, after) == affected
+
+
+def test_a_vlan_that_goes_is_felt_by_whose_it_was_and_a_partition_by_its_allocation() -> None:
+    tenants, hers = Tenants(DECLARATION, PLACEMENT, VLANS), {"vpods": ["alice-pod001"], "partitions": ["hers"]}
+    assert tenants.affected("pod001-tor", "switch", "vlan", "109") == {"vpods": ["demo"], "partitions": []}
+    assert tenants.affected("ctrl001", "controller", "partition", "hers", {"allocation": "alice-pod001"}) == hers
+
+
 def test_the_fingerprint_is_of_what_is_touched_and_of_nothing_else() -> None:
     plan = document(PORT)
     later = plan_document(DECLARATION, PLACEMENT, [PORT], [], [{"device": "x"}], "2027-01-01T00:00:00Z", "bob@control2")

@@ -158,10 +158,56 @@ def test_a_job_that_runs_does_not_wait() -> None:
 
 def test_users_see_partitions_but_no_agents() -> None:
     controller = FakeController({"hers": ([0], 16)}, down=["m9"], kinds=("allocation", "partition"))
+<<<<<<< HEAD
     assert output(FakeSlurm(out=20), controller).splitlines()[2:] == [
         "vPOD jobs, dynamic: 64 of 64 IPUs are free, 32 of them in one block",
+=======
+    assert output(FakeSlurm(free=44, out=20), controller).splitlines()[2:] == [
+        "vPOD jobs, dynamic: 44 of 64 IPUs are free, 32 of them in one block",
+>>>>>>> dd37edf890f5f6df6a5ca811b649b718d7619693
         "held out: 20 IPUs that no job can have",
         "  partition hers: no job's, with 16 IPUs",
+    ]
+
+
+def test_what_a_foreign_partition_holds_is_not_free_although_slurm_does_not_know_of_it_yet() -> None:
+    slurm = FakeSlurm([job(12, note="ipu.pod ipus=4 gcds=1 partition=slurm_12", ipus=4)], free=56, out=4)
+    controller = FakeController({"slurm_12": ([0], 4), "hers": ([16], 16), "slurm_7": ([32], 8)}, down=["m16"])
+    assert output(slurm, controller).splitlines()[-5:] == [
+        "vPOD jobs, dynamic: 32 of 64 IPUs are free, 8 of them in one block",
+        "held out: 28 IPUs that no job can have",
+        "  m16: Down",
+        "  partition hers: no job's, with 16 IPUs",
+        "  partition slurm_7: no job's, with 8 IPUs",
+    ]
+
+
+def test_nor_is_that_of_a_job_on_its_way_out() -> None:
+    leaving = job(12, "COMPLETING", "ipu.pod ipus=16 gcds=1 partition=slurm_12", 16)
+    lines = output(FakeSlurm([leaving], free=64), FakeController({"slurm_12": ([0], 16)})).splitlines()
+    assert "vPOD jobs, dynamic: 48 of 64 IPUs are free, 32 of them in one block" in lines
+
+
+def test_a_declared_partition_in_whose_place_somebody_else_has_made_one_is_not_free() -> None:
+    declared = [{"name": f"s{size}", "ipus": size, "gcds": 1, "replicas": 1, "nodes": ["n1"]} for size in (4, 8, 16)]
+    words: dict[str, Any] = {"way": "static", "partitions": declared}
+    for foreign, free in ((32, 28), (40, 12), (60, 4)):
+        # What is not there is made anew before a job of it, where there is room.
+        there = FakeController({"s4": ([0], 4), "hers": ([4], foreign)})
+        assert f"vPOD jobs, static: {free} of 64 IPUs are free" in output(FakeSlurm(), there, **words).splitlines()
+    assert "vPOD jobs, static: 28 of 64 IPUs are free" in output(FakeSlurm(), None, **words).splitlines()
+
+
+def test_mapped_machines_in_an_allocation_of_somebody_else_are_not_free() -> None:
+    class Theirs(FakeController):
+        def read(self, kinds: Sequence[str]) -> State:
+            return {**super().read(kinds), "allocation": {"hers": {"agents": ["m3", "m4"]}}}
+
+    lines = output(FakeSlurm(), Theirs(), way="mapping", allocation="", mapping=MAPPING).splitlines()
+    assert lines[2:5] == [
+        "vPOD jobs, mapping: 16 of 64 IPUs are free",
+        "held out: 48 IPUs that no job can have",
+        "  m[3-4]: in allocation hers",
     ]
 
 
@@ -184,7 +230,12 @@ class Silent(FakeController):
 
 def test_a_partition_that_has_just_gone_is_no_error_and_its_place_is_not_known() -> None:
     controller = FakeController({"slurm_12": ([0], 4), "slurm_13": ([4], 4)}, gone=["slurm_12"])
+<<<<<<< HEAD
     assert output(FakeSlurm(), controller).splitlines()[-1] == "vPOD jobs, dynamic: 64 of 64 IPUs are free"
+=======
+    slurm = FakeSlurm([job(number, ipus=4) for number in (12, 13)], free=56)
+    assert output(slurm, controller).splitlines()[-1] == "vPOD jobs, dynamic: 56 of 64 IPUs are free"
+>>>>>>> dd37edf890f5f6df6a5ca811b649b718d7619693
 
 
 def test_where_an_address_is_of_no_known_machine_no_block_is_shown() -> None:
@@ -217,7 +268,12 @@ def test_mapped_ipus_are_free_if_their_node_has_no_ipu_job() -> None:
 
 
 def test_mapped_ipus_that_are_held_out_are_not_free() -> None:
+<<<<<<< HEAD
     lines = output(FakeSlurm(out=8), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
+=======
+    # 40 belong to no node.
+    lines = output(FakeSlurm(out=48), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
+>>>>>>> dd37edf890f5f6df6a5ca811b649b718d7619693
     assert "vPOD jobs, mapping: 16 of 64 IPUs are free" in lines
 
 
