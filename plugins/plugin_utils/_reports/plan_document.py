@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
 from .._pod.model import Declaration
-from .impact import Affected, Tenants, TenantVlans
+from .impact import NOTHING, Affected, Fields, Tenants, TenantVlans
 
 Document = dict[str, Any]
 Step = Mapping[str, Any]
@@ -54,7 +54,7 @@ def plan_document(
     """
     tenants = Tenants(declaration, placement, vlans)
 
-    def affected(thing: Mapping[str, Any], before: Fields = {}, after: Fields = {}) -> Affected:
+    def affected(thing: Mapping[str, Any], before: Fields = NOTHING, after: Fields = NOTHING) -> Affected:
         return tenants.affected(thing["device"], thing["layer"], thing["kind"], thing["name"], before, after)
 
     ordered = []

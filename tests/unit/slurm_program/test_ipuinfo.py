@@ -158,13 +158,8 @@ def test_a_job_that_runs_does_not_wait() -> None:
 
 def test_users_see_partitions_but_no_agents() -> None:
     controller = FakeController({"hers": ([0], 16)}, down=["m9"], kinds=("allocation", "partition"))
-<<<<<<< HEAD
-    assert output(FakeSlurm(out=20), controller).splitlines()[2:] == [
-        "vPOD jobs, dynamic: 64 of 64 IPUs are free, 32 of them in one block",
-=======
     assert output(FakeSlurm(free=44, out=20), controller).splitlines()[2:] == [
         "vPOD jobs, dynamic: 44 of 64 IPUs are free, 32 of them in one block",
->>>>>>> dd37edf890f5f6df6a5ca811b649b718d7619693
         "held out: 20 IPUs that no job can have",
         "  partition hers: no job's, with 16 IPUs",
     ]
@@ -230,12 +225,8 @@ class Silent(FakeController):
 
 def test_a_partition_that_has_just_gone_is_no_error_and_its_place_is_not_known() -> None:
     controller = FakeController({"slurm_12": ([0], 4), "slurm_13": ([4], 4)}, gone=["slurm_12"])
-<<<<<<< HEAD
-    assert output(FakeSlurm(), controller).splitlines()[-1] == "vPOD jobs, dynamic: 64 of 64 IPUs are free"
-=======
     slurm = FakeSlurm([job(number, ipus=4) for number in (12, 13)], free=56)
     assert output(slurm, controller).splitlines()[-1] == "vPOD jobs, dynamic: 56 of 64 IPUs are free"
->>>>>>> dd37edf890f5f6df6a5ca811b649b718d7619693
 
 
 def test_where_an_address_is_of_no_known_machine_no_block_is_shown() -> None:
@@ -268,12 +259,8 @@ def test_mapped_ipus_are_free_if_their_node_has_no_ipu_job() -> None:
 
 
 def test_mapped_ipus_that_are_held_out_are_not_free() -> None:
-<<<<<<< HEAD
-    lines = output(FakeSlurm(out=8), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
-=======
     # 40 belong to no node.
     lines = output(FakeSlurm(out=48), None, way="mapping", allocation="", mapping=MAPPING).splitlines()
->>>>>>> dd37edf890f5f6df6a5ca811b649b718d7619693
     assert "vPOD jobs, mapping: 16 of 64 IPUs are free" in lines
 
 
