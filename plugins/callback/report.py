@@ -154,8 +154,10 @@ class CallbackModule(Default):
     def _show_failure(self, result: Any) -> None:
         output = result.result
         message = output.get("msg") or output.get("stderr") or output.get("censored") or "failed without a word"
-        # Of a task with a loop, its items have said what happened.
-        if output.get("unreachable") and "results" not in output:
+        # Of a loop, its items have said what happened.
+        if result.task.loop and output.get("results") and "ansible_loop_var" not in output:
+            return
+        if output.get("unreachable"):
             message = with_remedy(str(message))
         # Where a task was done for a host by another, both are named.
         place = f"{self.host_label(result)}: {result.task.get_name()}"

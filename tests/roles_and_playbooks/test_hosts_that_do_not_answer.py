@@ -54,7 +54,7 @@ def test_messages_of_ssh_are_reported_with_a_remedy(tmp_path: Path, says: str, r
 def test_a_switch_that_is_not_there_is_not_taken_for_one_that_was_seen(tmp_path: Path) -> None:
     (tmp_path / "group_vars").mkdir()
     pod = {"model": "bow-pod64", "managed": ["switch"], "tor": {"address": "127.0.0.1"}}
-    (tmp_path / "pods.yml").write_text(yaml.safe_dump({**PODS, "pods": {"p": pod}, "controllers": {}, "clusters": {}}))
+    (tmp_path / "pods.yml").write_text(yaml.safe_dump({"plugin": "ipu.pod.pods", "schema": 1, "pods": {"p": pod}}))
     command_line = {
         "ansible_connection": "ansible.netcommon.network_cli",
         "ansible_network_cli_ssh_type": "libssh",
