@@ -116,7 +116,7 @@ def test_addresses_are_learned_in_the_vlan_in_which_they_send(bed: Bed) -> None:
 
 def test_a_file_that_says_nothing_readable_is_an_error(bed: Bed) -> None:
     bed.file.write_text('{"lldp": {}}')
-    with pytest.raises(InternalError, match="unknown key lldp; it takes counters, macs"):
+    with pytest.raises(InternalError, match="unknown key lldp; it takes blocked, counters, errdisabled, macs"):
         bed.neighbours()
 
 

@@ -103,7 +103,7 @@ def test_what_does_not_work_is_in_every_report_and_left_alone(pod: Any, tmp_path
         ("agent", "pod001-ipum1"): "agent pod001-ipum1 is Down, says the V-IPU controller on ctrl001",
         ("partition", "train"): "partition train is in ERROR: agent 'pod001-ipum1' is down",
     }
-    # A service and a NIC are started by the next run; without its service, a NIC has no file that it is configured from.
+    # The next run starts a service and a NIC; without its service, a NIC has no file that it is configured from.
     nic = ("interface", "rnic0")
     assert drift.steps == {("pod001-poplar1", "service", NETWORKD), ("pod001-poplar1", *nic), ("pod001-poplar2", *nic)}
     assert drift.failed == {name for _kind, name in drift.findings} | {NETWORKD, "rnic0"}
