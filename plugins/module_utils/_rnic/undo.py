@@ -78,7 +78,7 @@ put_back() {{
         say "put back $1"
     else
         rm -f "$new"
-        left="$left $1"
+        left="${{left:+$left }}$1"
         say "not put back, $1: $output"
     fi
 }}
@@ -88,7 +88,7 @@ remove() {{
     if output=$({{ rm -f "$1" && sync "${{1%/*}}"; }} 2>&1); then
         say "removed $1"
     else
-        left="$left $1"
+        left="${{left:+$left }}$1"
         say "not removed, $1: $output"
     fi
 }}

@@ -115,7 +115,7 @@ def test_a_full_disk_keeps_the_present_file_whole_and_is_tried_again(disk: Disk)
     assert done.returncode == 1
     assert f"not put back, {disk.path(FILE)}: cp: error writing" in done.stdout
     assert "No space left on device" in done.stdout
-    assert done.stdout.splitlines()[-1] == f"not undone:  {disk.path(FILE)}; tried again in {undo.AGAIN} s"
+    assert done.stdout.splitlines()[-1] == f"not undone: {disk.path(FILE)}; tried again in {undo.AGAIN} s"
     assert disk.is_at(undo.UNDOING)
     assert not disk.is_at(undo.UNDONE)
     assert disk.calls[-1] == " ".join(undo.start_in(undo.AGAIN))
