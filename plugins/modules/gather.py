@@ -20,7 +20,7 @@ extends_documentation_fragment: ipu.pod._attributes.reads
 """
 
 EXAMPLES = r"""
-- name: Describe what was read in the words of pods.yml
+- name: Make a pods.yml from the looks
   ipu.pod.gather:
   register: gathered
 """

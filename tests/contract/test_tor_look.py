@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from tests.support.loopback import free_port
-from tests.support.simulated_tor import Tor, running_tor
+from tests.support.simulated_tor import Tor, over, running_tor
 
 MAC = {"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1"}
 DECLARED: dict[str, Any] = {
@@ -37,13 +37,7 @@ def results(tor: Tor, *tasks: dict[str, Any], options: tuple[str, ...] = ()) -> 
 @pytest.mark.parametrize("connection", ["httpapi", "network_cli"])
 def test_a_look_says_what_the_other_modules_say(connection: str, tmp_path: Path) -> None:
     ssh_port = free_port()
-    variables: dict[str, Any] = {"ansible_connection": f"ansible.netcommon.{connection}"}
-    if connection == "network_cli":
-        variables |= {
-            "ansible_port": str(ssh_port),
-            "ansible_network_cli_ssh_type": "libssh",
-            "ansible_host_key_checking": False,
-        }
+    variables = over(connection, ssh_port)
     with running_tor(tmp_path, "--ssh", f"127.0.0.1:{ssh_port}") as tor:
         declare(tor, **variables)
         tor.observe(macs=[MAC])
@@ -116,13 +110,7 @@ def test_a_switch_that_is_not_there_is_an_error_and_not_an_empty_look(tmp_path: 
 @pytest.mark.parametrize("connection", ["httpapi", "network_cli"])
 def test_a_connection_to_a_switch_ends_with_its_task(connection: str, tmp_path: Path) -> None:
     ssh_port = free_port()
-    variables: dict[str, Any] = {"ansible_connection": f"ansible.netcommon.{connection}"}
-    if connection == "network_cli":
-        variables |= {
-            "ansible_port": str(ssh_port),
-            "ansible_network_cli_ssh_type": "libssh",
-            "ansible_host_key_checking": False,
-        }
+    variables = over(connection, ssh_port)
     left = {
         "ansible.builtin.find": {"paths": [str(tmp_path / "connections")], "file_type": "any"},
         "delegate_to": "localhost",

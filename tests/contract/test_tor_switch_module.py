@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from tests.support.loopback import free_port
-from tests.support.simulated_tor import Tor, running_tor
+from tests.support.simulated_tor import Tor, over, running_tor
 
 VLANS = [{"vlan_id": 101, "name": "vpod-alice"}]
 PORTS = [
@@ -34,13 +34,7 @@ def results(tor: Tor, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("connection", ["httpapi", "network_cli"])
 def test_a_change_from_beginning_to_end(connection: str, tmp_path: Path) -> None:
     ssh_port = free_port()
-    variables = {"ansible_connection": f"ansible.netcommon.{connection}"}
-    if connection == "network_cli":
-        variables |= {
-            "ansible_port": str(ssh_port),
-            "ansible_network_cli_ssh_type": "libssh",
-            "ansible_host_key_checking": False,
-        }
+    variables = over(connection, ssh_port)
     pod = {"model": "ipu-pod64", "tor": {"address": "127.0.0.1"}}
     with running_tor(tmp_path, "--ssh", f"127.0.0.1:{ssh_port}") as tor:
         tor.declare({"plugin": "ipu.pod.pods", "schema": 1, "pods": {"p": pod}}, **variables)

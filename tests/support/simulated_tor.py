@@ -92,6 +92,18 @@ class Tor:
         return [task["hosts"] for play in json.loads(done.stdout)["plays"] for task in play["tasks"]]
 
 
+def over(connection: str, ssh_port: int) -> dict[str, Any]:
+    """The variables of a switch that Ansible reaches by ``httpapi``, or by ``network_cli`` at this port."""
+    variables: dict[str, Any] = {"ansible_connection": f"ansible.netcommon.{connection}"}
+    if connection == "network_cli":
+        variables |= {
+            "ansible_port": str(ssh_port),
+            "ansible_network_cli_ssh_type": "libssh",
+            "ansible_host_key_checking": False,
+        }
+    return variables
+
+
 @contextmanager
 def running_tor(directory: Path, *options: str) -> Iterator[Tor]:
     """A switch that sees nothing yet."""

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Runs Python as on a machine of its own, so that several simulated pods can run side by side: with its own network,
-# processes and containers, and its own files where a pod and Ansible's connections keep theirs. All of it is gone with
-# the last process. Without root it runs Python here, where the tests say what they need.
+# processes and containers, and its own files where a pod, Ansible's connections and the locks of a control node keep
+# theirs. All of it is gone with the last process. Without root it runs Python here, where the tests say what they need.
 set -euo pipefail
 
 if [[ $EUID -ne 0 ]] || ! command -v podman >/dev/null; then
@@ -12,8 +12,10 @@ if [[ $EUID -ne 0 ]] || ! command -v podman >/dev/null; then
 fi
 if [[ ${1:-} != --inside ]]; then
     # The kernel has one ARP table for all network namespaces, by default too small for several pods side by side.
-    for limit in gc_thresh2 gc_thresh3; do
-        echo 16384 >"/proc/sys/net/ipv4/neigh/default/$limit"
+    for limit in /proc/sys/net/ipv4/neigh/default/gc_thresh{2,3}; do
+        if (($(<"$limit") < 16384)); then
+            echo 16384 >"$limit"
+        fi
     done
     exec unshare --net --mount --pid --fork --kill-child --mount-proc "$0" --inside "$@"
 fi

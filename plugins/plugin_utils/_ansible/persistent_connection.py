@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ansible.errors import AnsibleActionFail
 from ansible.module_utils.connection import Connection
 from ansible.module_utils.connection import ConnectionError as AnsibleConnectionError
 from ansible.plugins.action import ActionBase
@@ -33,8 +34,11 @@ class SwitchModule(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the result of the module."""
         result: dict[str, Any] = super().run(tmp, task_vars)
-        with own_connection(self._connection.socket_path):
-            result.update(self._execute_module(task_vars=task_vars))
+        try:
+            with own_connection(self._connection.socket_path):
+                result.update(self._execute_module(task_vars=task_vars))
+        except DeviceError as error:
+            raise AnsibleActionFail(str(error)) from None
         return result
 
 
@@ -64,6 +68,7 @@ def end_connection(socket_path: str, within: float = SECONDS_TO_END) -> None:
     while os.path.exists(socket_path):
         if time.monotonic() > deadline:
             raise DeviceError(
-                f"the connection to the switch did not end within {within:g} s: its process still has {socket_path}"
+                f"the connection to the switch did not end within {within:g} s: its process still has {socket_path}; "
+                f"end that process, which `fuser {socket_path}` shows, and run the same again"
             )
         time.sleep(_SECONDS_BETWEEN_LOOKS)

@@ -9,12 +9,15 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
+from ansible.errors import AnsibleActionFail
 from ansible.module_utils.connection import recv_data, send_data
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
-from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import end_connection
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import SwitchModule, end_connection
 
 
 class ConnectionProcess:
@@ -63,9 +66,22 @@ def test_the_end_is_waited_for(process: ConnectionProcess) -> None:
 
 
 def test_a_process_that_does_not_end_is_named(process: ConnectionProcess) -> None:
-    with pytest.raises(DeviceError, match=r"did not end within 0.2 s: its process still has .*/socket$"):
+    with pytest.raises(
+        DeviceError, match=r"did not end within 0.2 s: its process still has .*/socket; end that process"
+    ):
         end_connection(str(process.path), within=0.2)
 
 
 def test_a_process_that_is_gone_has_ended(tmp_path: Path) -> None:
     end_connection(str(tmp_path / "socket"))
+
+
+def test_a_module_whose_connection_does_not_end_fails_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = SwitchModule.__module__
+    monkeypatch.setattr(f"{room}.ActionBase.run", lambda *_: {})
+    monkeypatch.setattr(f"{room}.end_connection", mock.Mock(side_effect=DeviceError("it did not end")))
+    module = SwitchModule.__new__(SwitchModule)
+    module._connection = SimpleNamespace(socket_path="/socket")
+    monkeypatch.setattr(module, "_execute_module", lambda **_: {"changed": True}, raising=False)
+    with pytest.raises(AnsibleActionFail, match=r"^it did not end$"):
+        module.run()
