@@ -89,6 +89,11 @@ class PlaybookRun:
         return {host: stats["changed"] for host, stats in self.document["stats"].items()}
 
     @property
+    def changes(self) -> list[tuple[str, str]]:
+        """Host and name of the tasks that changed something, sorted."""
+        return sorted((host, task) for host, task, result in self.tasks if result.get("changed"))
+
+    @property
     def reported(self) -> list[str]:
         """The lines that a person sees of it."""
         return [line for _, _, result in self.tasks if result.get("action") == REPORT for line in result["lines"]]

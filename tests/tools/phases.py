@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run make targets one after the other, each with a headline and its duration.
 
-With --tests a failed phase does not stop the ones after it, the summary names the tests and Ansible's tasks that failed
-and says why others were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no
+With --tests a failed phase does not stop the ones after it, the summary names what failed and why, and says why tests
+were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no
 pytest counts as one test. A group such as "acceptance | lint types" runs the targets behind the bar with what those
 before it leave of the processors; each of them says all that it has to say when it has ended.
 """
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -27,10 +27,12 @@ PYTEST_SUMMARY = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s")
 # How pytest says why tests were skipped: "SKIPPED [2] tests/unit/test_layout.py:12: no git here".
 PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?(?::\d+)?: (.+)")
 # How it names one that failed: "FAILED tests/unit/test_layout.py::test_name[a case] - AssertionError: ...".
-PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$")
+PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:(?:::| - ).*)?)$")
 # How Ansible says why a task failed: "[ERROR]: Task failed: Module failed: no route to host".
 ANSIBLE_ERROR = re.compile(r"^\[ERROR\]: (.+)")
-ERRORS_SHOWN = 5
+# The summary shows so many errors of Ansible or last lines of a phase without tests, and so much of a line.
+LINES_SHOWN = 5
+COLUMNS_SHOWN = 400
 OUTCOMES = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed"}
 OUTCOMES |= {"xpassed": "failed", "skipped": "skipped"}
 
@@ -41,7 +43,7 @@ say = partial(print, end="", flush=True)
 class Phase:
     """The outcome of a phase: its make target, exit status, seconds.
 
-    If it ran pytest: outcomes, reasons of skips and names of failed tests; if it ran Ansible: its errors.
+    If it ran pytest: outcomes, reasons of skips and failed tests; if it ran Ansible: its errors; its last lines.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Phase:
     skipped_because: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
+    last_lines: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -79,7 +82,7 @@ def skip_reason(line: str) -> str | None:
 
 
 def failed_test(line: str) -> str | None:
-    """The test that failed, from a line of pytest's short summary; None for any other line."""
+    """The test that failed and why, from a line of pytest's short summary; None for any other line."""
     match = PYTEST_FAILED.match(COLOUR.sub("", line).strip())
     return match.group(1) if match else None
 
@@ -130,11 +133,14 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
     reasons: list[str] = []
     failed: list[str] = []
     errors: list[str] = []
+    last_lines: deque[str] = deque(maxlen=LINES_SHOWN)
     command = [*first, "make", name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             tell(line)
+            if line.strip():
+                last_lines.append(line.rstrip())
             outcomes += pytest_outcomes(line)
             if (reason := skip_reason(line)) and reason not in reasons:
                 reasons.append(reason)
@@ -143,7 +149,9 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
             if error := ansible_error(line):
                 errors.append(error)
     seconds = time.monotonic() - started
-    phase = Phase(name, process.returncode, seconds, outcomes, tuple(reasons), tuple(failed), tuple(errors))
+    phase = Phase(
+        name, process.returncode, seconds, outcomes, tuple(reasons), tuple(failed), tuple(errors), tuple(last_lines)
+    )
     tell(ending(phase))
     return phase
 
@@ -177,18 +185,25 @@ def run_until_one_fails(names: list[str]) -> list[Phase]:
     return phases
 
 
-def summary(phases: list[Phase], seconds: float) -> list[str]:
-    """A line per phase, each followed by what failed in it and the reasons of skips, and the time of all.
+def why_failed(phase: Phase) -> list[str]:
+    """The tests that failed, the last errors of Ansible, or else the last lines; empty of a phase that passed.
 
-    Errors of Ansible are shown of failed phases, since tests make some on purpose; of those the last ones.
+    Tests make errors of Ansible on purpose.
     """
+    lines = [f"failed: {test}" for test in phase.failed]
+    if phase.status:
+        lines += [f"error: {error}" for error in phase.errors[-LINES_SHOWN:]]
+        lines = lines or [f"last line: {line}" for line in phase.last_lines]
+    return [line[:COLUMNS_SHOWN] for line in lines]
+
+
+def summary(phases: list[Phase], seconds: float) -> list[str]:
+    """A line per phase, each followed by what failed in it and the reasons of skips, and the time of all."""
     lines = []
     for phase in phases:
         lines.append(f"{phase.name:<14} {phase.verdict:<7} {phase.seconds:6.0f} s")
-        lines += [f"{'':<14} failed: {test}" for test in phase.failed]
-        if phase.status:
-            lines += [f"{'':<14} error: {error}" for error in phase.errors[-ERRORS_SHOWN:]]
-        lines += [f"{'':<14} skipped: {reason}" for reason in phase.skipped_because]
+        notes = [*why_failed(phase), *(f"skipped: {reason}" for reason in phase.skipped_because)]
+        lines += [f"{'':<14} {note}" for note in notes]
     return [*lines, f"{'':<14} {'':<7} {seconds:6.0f} s"]
 
 

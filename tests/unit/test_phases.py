@@ -75,16 +75,17 @@ def test_a_phase_that_was_skipped_is_not_called_passed_and_says_why() -> None:
     [
         (
             "\x1b[31mFAILED\x1b[0m tests/unit/test_layout.py::\x1b[1mtest_x[a case]\x1b[0m - AssertionError: no",
-            "tests/unit/test_layout.py::test_x[a case]",
+            "tests/unit/test_layout.py::test_x[a case] - AssertionError: no",
         ),
-        ("ERROR tests/unit/test_layout.py::test_x[1] - assert (", "tests/unit/test_layout.py::test_x[1]"),
-        ("ERROR tests/unit/test_layout.py - ImportError: no", "tests/unit/test_layout.py"),
+        ("ERROR tests/unit/test_layout.py::test_x[1] - assert (", "tests/unit/test_layout.py::test_x[1] - assert ("),
+        ("ERROR tests/unit/test_layout.py - ImportError: no", "tests/unit/test_layout.py - ImportError: no"),
+        ("ERROR tests/unit/test_layout.py", "tests/unit/test_layout.py"),
         ("FAILED tests/unit/test_layout.py::test_x", "tests/unit/test_layout.py::test_x"),
         ("ERROR    root:test_layout.py:3 no", None),
         ("[gw0] FAILED tests/unit/test_layout.py::test_x", None),
     ],
 )
-def test_the_name_of_a_failed_test_is_read_from_the_short_summary(line: str, expected: str | None) -> None:
+def test_a_failed_test_and_the_reason_are_read_from_the_short_summary(line: str, expected: str | None) -> None:
     assert phases.failed_test(line) == expected
 
 
@@ -123,6 +124,20 @@ def test_the_last_errors_of_ansible_are_shown_of_a_failed_phase_only() -> None:
 def test_errors_are_collected_from_the_output(targets: Path) -> None:
     (targets / "Makefile").write_text("molecule:\n\t@echo '[ERROR]: no route'; echo 'fatal: [tor]'; false\n")
     assert phases.run_tests("molecule").errors == ("no route",)
+
+
+def test_a_failed_phase_without_tests_shows_its_last_lines(targets: Path) -> None:
+    (targets / "Makefile").write_text("lint:\n\t@seq 8; echo; false\ntypes:\n\t@seq 8\n")
+    lint, types = (phases.run_tests(name) for name in ("lint", "types"))
+    shown = [line.strip() for line in phases.summary([lint, types], 1.0)]
+    assert shown[1:6] == [f"last line: {line}" for line in ("5", "6", "7", "8", shown[5].removeprefix("last line: "))]
+    assert "Error 1" in shown[5]
+    assert shown[6].startswith("types          passed")
+
+
+def test_a_reason_of_any_length_is_one_line() -> None:
+    phase = phases.Phase("unit", 1, 3.0, Counter(failed=1), failed=("a" * 10_000,))
+    assert [len(line) for line in phases.why_failed(phase)] == [phases.COLUMNS_SHOWN]
 
 
 @pytest.fixture

@@ -21,10 +21,6 @@ exec /usr/local/bin/vipu-admin "$@"
 """
 
 
-def changes(run: Any) -> list[tuple[str, str]]:
-    return sorted((host, task) for host, task, result in run.tasks if result.get("changed"))
-
-
 def test_of_two_runs_at_once_one_stops_with_the_name_of_the_other(fresh_pod: Any) -> None:
     fresh_pod.forget_the_controller()
     fresh_pod.inside(
@@ -78,7 +74,7 @@ def test_a_confirmed_restore_brings_the_old_state_back(fresh_pod: Any) -> None:
     )
     assert fresh_pod.held("partitions") == ["serve", "train"]
     after = fresh_pod.playbook("site")
-    assert (after.code, after.messages, changes(after)) == (0, "", [])
+    assert (after.code, after.messages, after.changes) == (0, "", [])
     # The state before the restore is not lost, either.
     kept = fresh_pod.inside("ctrl001", "grep -l '\"tenants\"' /var/lib/vipu/backups/*.json")
     assert kept.strip()
@@ -95,7 +91,7 @@ def test_a_controller_that_listens_finds_the_machines_of_the_floor(fresh_pod: An
     # What was found is what pods.yml derived, so registering it changes nothing.
     assert not fresh_pod.module("ctrl001", "vipu_agent", agents=found["discovered_agents"])["changed"]
     again = fresh_pod.playbook("vipu_controllers", *listens)
-    assert (again.code, changes(again)) == (0, [])
+    assert (again.code, again.changes) == (0, [])
 
 
 def test_the_controller_exports_its_metrics(fresh_pod: Any) -> None:
@@ -120,4 +116,4 @@ def test_a_release_from_the_vendors_archive_has_to_be_that_of_the_agents(fresh_p
     assert "1.18.0" in fresh_pod.inside("ctrl001", "readlink /usr/local/bin/vipu-admin")
     assert fresh_pod.held("partitions") == ["serve", "train"]
     again = fresh_pod.playbook("vipu_controllers", *options)
-    assert (again.code, changes(again)) == (0, [])
+    assert (again.code, again.changes) == (0, [])

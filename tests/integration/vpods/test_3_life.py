@@ -58,7 +58,7 @@ class Vpods:
     def check_then_do(self, only: list[str], allowed: list[str] | None = None) -> Any:
         """Do it, after a dry run that has to predict what changes on which hosts, and see that nothing is left."""
         check = self.done("--check", only=only, allowed=allowed)
-        assert changed(check) == []
+        assert check.changes == []
         run = self.done(only=only, allowed=allowed)
         did_what_was_predicted(check, run)
         self.nothing_is_left(only)
@@ -67,7 +67,7 @@ class Vpods:
     def nothing_is_left(self, only: list[str]) -> None:
         """Another run changes nothing, and says so."""
         again = self.done(only=only)
-        assert changed(again) == []
+        assert again.changes == []
         assert again.reported[-1].startswith("nothing changed; ")
 
     @contextmanager
@@ -134,10 +134,6 @@ class Vpods:
         return ["-e", json.dumps({name: names for name, names in lists.items() if names is not None})]
 
 
-def changed(run: Any) -> list[tuple[str, str]]:
-    return sorted((host, task) for host, task, result in run.tasks if result.get("changed"))
-
-
 @pytest.fixture(scope="module")
 def inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy, to be declared otherwise; the machines of the floor are those of the simulated POD64."""
@@ -166,7 +162,7 @@ def test_a_vpod_is_made_beside_others_who_do_not_notice(vpods: Vpods) -> None:
         vpods.vpods["carol"] = yaml.safe_load((INVENTORY / "pods.yml").read_text())["vpods"]["carol"]
         vpods.write()
         run = vpods.check_then_do(["carol"])
-    assert {host for host, _task in changed(run)} == {"ctrl001", "pod001-tor", "pod001-poplar3"}
+    assert {host for host, _task in run.changes} == {"ctrl001", "pod001-tor", "pod001-poplar3"}
     assert {host for host, _task, _result in run.tasks} <= {"localhost", "ctrl001", "pod001-tor", "pod001-poplar3"}
     assert vpods.isolated()
     assert "carol-serve" in vpods.pod.inside("pod001-poplar3", "vipu list partitions")
@@ -303,7 +299,7 @@ def test_a_vpod_goes_with_everything_that_its_tenant_made_and_nothing_of_others(
 def test_in_the_end_site_finds_nothing_to_do_and_says_where_all_stand(vpods: Vpods) -> None:
     run = vpods.pod.playbook("site", inventory=vpods.inventory)
     assert (run.code, run.messages) == (0, "")
-    assert changed(run) == []
+    assert run.changes == []
     status = vpods.pod.playbook("vpod_status", inventory=vpods.inventory)
     assert [line.split()[0] for line in status.reported] == ["vPOD", "carol", "alice", "bob"]
     assert "gone" in status.reported[1]
