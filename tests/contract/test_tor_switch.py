@@ -9,6 +9,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import c
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import Pending
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import CommandRefused, commit_with_timer
+from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import Unsaved
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from tests.support.checkout import PROGRAMS
 from tests.support.eapi import run_commands
@@ -131,7 +133,8 @@ def test_a_change_that_cuts_the_way_to_the_switch_is_noticed_and_undone(switch: 
     with suppress(DeviceError):
         commit_with_timer(switch.send, "cutting", [], lines, confirm_within=2)
     nothing: dict[str, Any] = {"neighbours": [], "macs": [], "members": {}, "at_most": {}, "errors": {}, "pauses": {}}
-    pending = Pending("cutting", 2, {}, {}, [], [], True, [], 0, {**nothing, "time": 0.0})
+    expected = {**nothing, "time": 0.0}
+    pending = Pending("cutting", 2, {}, {}, [], [], True, [], 0, expected, asdict(Unsaved()))
     with pytest.raises(DeviceError, match="the switch undoes it by itself within 2 s"):
         confirm_if_right(switch.send, lambda: True, SYSTEM_CLOCK, pending)
 
