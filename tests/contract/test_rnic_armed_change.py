@@ -140,7 +140,7 @@ def test_a_full_disk_while_the_control_node_is_dead(configured: ContainerServer)
     path, journal = "/usr/local/sbin/cp", "journalctl --boot --unit ipu-rnic-undo.service --output cat"
     configured.sh(f"cat > {path} <<'END'\n{FULL_DISK}END\nchmod +x {path}")
     try:
-        configured.until(f"{journal} | grep -q 'not undone: {FILE}; tried again in 30 s'")
+        configured.until(f'{journal} | grep -q "not undone: {FILE}; tried again in 30 s"')
         assert "MTUBytes=4200" in configured.sh(f"cat {FILE}")
         assert "undone" not in configured.sh(f"ls {STATE}").split()
         refused = result_of(begin_change(configured, 9000, "10.5.1.101/16"))

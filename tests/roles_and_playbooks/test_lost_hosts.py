@@ -80,7 +80,7 @@ def asked(folder: Path, members: dict[str, list[str]], *phases: str) -> tuple[li
     ]
     playbook = folder / "playbook.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False))
-    decision = json.dumps({"ipu_pod_decision": {"made_at": 9999999999, "troubles": []}})
+    decision = json.dumps({"ipu_pod_decision": {"made_at": 9999999999, "troubles": [], "findings": []}})
     done = run_playbook(playbook, "-e", decision, inventory=inventory, COLUMNS="1000")
     assert done.returncode != 0
     lines = (folder / "asked").read_text().split()

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/spank.h>
 
@@ -204,12 +205,21 @@ static bool set_variables(spank_t spank, FILE *file, uint32_t rank)
     return understood;
 }
 
+/* Whether this step runs what the job was submitted with: its options are those of the job. */
+static bool has_the_options_of_its_job(spank_t spank)
+{
+    uint32_t step;
+
+    return spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS
+           && (step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP);
+}
+
 /* Tell who asks for IPUs in a job that is there, once for each step, that the job keeps what it has. */
 static void tell_what_it_keeps(spank_t spank, uint32_t rank, bool is_ipu_job)
 {
     char *asked = NULL, has[NUMBER_DIGITS + 1] = "";
 
-    if (rank != 0 || spank_option_getopt(spank, &OPTIONS[IPUS], &asked) != ESPANK_SUCCESS || asked == NULL)
+    if (rank != 0 || has_the_options_of_its_job(spank) || spank_option_getopt(spank, &OPTIONS[IPUS], &asked) != ESPANK_SUCCESS || asked == NULL)
         return;
     if (!is_ipu_job)
         slurm_spank_log("ipu: --ipus=%s changes nothing here: this job has no IPUs; submit a new one for that", asked);
