@@ -299,7 +299,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
-from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs, run_program
 from ansible_collections.ipu.pod.plugins.module_utils._plan import module as edge
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.backends import AUTO, BACKENDS, OPTION
@@ -340,11 +340,6 @@ def run(module: Any) -> None:
         Refused, DeviceError: nothing was touched, or the message says what was.
     """
     parameters = module.params
-
-    def run_program(argv: list[str]) -> tuple[int, str, str]:
-        status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return status, output, errors
-
     programs, files = Programs(run_program), Files()
     client, checkpoint = Client(programs, files, Sysfs(), ssh_addresses(os.getpid())), Checkpoint(programs, files)
     if parameters["state"] == "gathered":

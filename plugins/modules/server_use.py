@@ -43,7 +43,7 @@ unknown: {description: "What could not be asked, and why.", returned: always, ty
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs, run_program
 from ansible_collections.ipu.pod.plugins.module_utils._look.use import running_on
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 
@@ -51,12 +51,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 def main() -> None:
     """Ask everybody who may know."""
     module = AnsibleModule({}, supports_check_mode=True)
-
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        status, output, errors = module.run_command(argv, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return status, output, errors
-
-    in_use, unknown = running_on(Programs(run), Sysfs().rdma_devices())
+    in_use, unknown = running_on(Programs(run_program), Sysfs().rdma_devices())
     module.exit_json(changed=False, in_use=in_use, unknown=unknown)
 
 

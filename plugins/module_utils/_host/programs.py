@@ -18,6 +18,9 @@ Run = Callable[[List[str]], Tuple[int, str, str]]
 Thing = TypeVar("Thing")
 Found = TypeVar("Found")
 
+# Where programs for root are; who has become root by `su` may not have these directories in PATH.
+_FOR_ROOT = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
 # A NIC's tools are slow programs that wait for its driver; more at a time would only wait for a processor.
 _SIDE_BY_SIDE = 4
 
@@ -34,14 +37,17 @@ def run_program(
     Args:
         limit: seconds after which it is ended.
         directory: its working directory; by default that of this process.
-        environment: its variables; by default those of this process, with messages in English.
+        environment: its variables; by default those of this process, with messages in English. Programs for root
+            are found in any case.
         text: its input.
 
     Raises:
         OSError: it does not exist.
         subprocess.TimeoutExpired: it took longer than the limit.
     """
-    variables = {**os.environ, "LC_ALL": "C"} if environment is None else environment
+    variables = {**os.environ, "LC_ALL": "C"} if environment is None else dict(environment)
+    places = variables.get("PATH", os.defpath).split(os.pathsep)
+    variables["PATH"] = os.pathsep.join(dict.fromkeys([*places, *_FOR_ROOT]))
     done = subprocess.run(
         list(argv), cwd=directory, env=variables, input=text.encode(), capture_output=True, timeout=limit, check=False
     )

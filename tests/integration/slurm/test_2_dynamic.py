@@ -106,7 +106,8 @@ def test_nothing_that_a_user_writes_gets_more_than_slurm_has_charged(slurm: Slur
     assert len(events.has_its_ipus(slurm, WAY, forged).devices) == 4
     claims = "_SLURM_SPANK_OPTION_ipu_ipus=32 SLURM_JOB_LICENSES=ipu:32"
     look = "squeue -h -j $SLURM_JOB_ID -o %W; env | grep -cE 'PARTITION_ID|IPU_POD' || true"
-    assert slurm.says(f"{claims} srun sh -c {shlex.quote(look)}") == (0, "(null)\n0")
+    told = "ipu: --ipus=32 changes nothing here: this job has no IPUs; submit a new one for that"
+    assert slurm.says(f"{claims} srun sh -c {shlex.quote(look)}") == (0, f"(null)\n0\n{told}")
     waiting = slurm.batch("--ipus=4 --hold")
     for change in ("Licenses=ipu:64", "AdminComment='ipu.pod ipus=64'"):
         slurm.refusal(f"scontrol update JobId={waiting.id} {change}")

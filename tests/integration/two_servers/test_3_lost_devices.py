@@ -141,7 +141,7 @@ def test_at_the_look_each_is_named_with_a_remedy_and_nothing_is_touched(
         (sentence,) = [line for line in said if line.startswith(f"{host}: ")]
         assert f"; {remedy}" in sentence
     assert said[-1] == "Nothing has been touched."
-    assert run.told == []
+    assert run.reported == []
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_it_does_not_shrink_where_its_server_would_go_on_reaching_what_it_gives_
     before, in_pod = vpods.pod.fingerprint(), vpods.document["pods"]["pod001"]
     quarantine = in_pod.pop("vlans")
     vpods.change("carol", ipus=4)
-    refused = vpods.run(only=["carol"], told=["carol"])
+    refused = vpods.run(only=["carol"], allowed=["carol"])
     in_pod["vlans"] = quarantine
     vpods.change("carol", ipus=16)
     assert refused.code != 0
