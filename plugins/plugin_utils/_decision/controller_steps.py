@@ -269,8 +269,7 @@ def _removed(service: Service, look: Look) -> list[Step]:
     if _is_there(service, look):
         purge = {"purge": {"partitions_of": [service.vpod], "max_deletions": ALL}}
         steps += _dedicated(service.vpod, _entity_steps(purge, _state(service, look)))
-        gone = [Absent(service.backup_unit_file), Absent(service.unit_file)]
-        steps += resource_steps([Unit(service.unit, enabled=False, state="stopped"), *gone], seen)
+        steps += resource_steps([Unit(service.unit, enabled=False, state="stopped"), Absent(service.unit_file)], seen)
     if service.storage in seen["paths"]:
         steps.append(Step(RUN, TASK, KEEP_STORAGE, f"{service.storage} is there", before={}, after={}))
     left = (service.directory, service.credentials, service.backup_program, service.log_rotation)

@@ -46,8 +46,6 @@ class Service:
         self.unit = f"{self.name}.service"
         self.unit_file = f"/etc/systemd/system/{self.unit}"
         self.backup_program = f"/usr/local/sbin/vipu-backup{suffix}"
-        self.backup_unit = f"vipu-backup{suffix}.service"
-        self.backup_unit_file = f"/etc/systemd/system/{self.backup_unit}"
         # What a controller that authenticates its users prints: its first start may print an access key.
         self.log = f"{self.directory}/vipu-server.log"
         self.log_rotation = f"/etc/logrotate.d/{self.name}"
@@ -109,19 +107,18 @@ def release_resources(settings: Settings) -> list[Resource]:
 
 
 def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
-    """One controller's service: its storage, which is made once, what copies that, and the units."""
+    """One controller's service: its storage, which is made once, what copies that, and the unit."""
     service = dedicated_service(settings, vpod) if vpod else service_of(settings)
     program = settings["vipu_controller_program"]
-    backup, backup_unit, unit, rotation = (
+    backup, unit, rotation = (
         render(name, service=service, settings=settings, literal=repr)
-        for name in ("vipu-backup.py", "vipu-backup.service", "vipu-server.service", "vipu-logrotate.conf")
+        for name in ("vipu-backup.py", "vipu-server.service", "vipu-logrotate.conf")
     )
     return [
         Directory(service.directory, mode="0700"),
         Made(INITIALISE_STORAGE, service.storage),
         *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
         File(service.backup_program, backup, mode="0755"),
-        File(service.backup_unit_file, backup_unit),
         *([File(service.log_rotation, rotation)] if service.is_secure else []),
         File(service.unit_file, unit),
         Unit(service.unit, restarted_by=(service.unit_file, program)),
@@ -144,7 +141,7 @@ def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[st
 
 
 def _files(service: Service) -> tuple[str, ...]:
-    return service.backup_program, service.backup_unit_file, service.log_rotation, service.unit_file
+    return service.backup_program, service.log_rotation, service.unit_file
 
 
 def _paths(service: Service) -> tuple[str, ...]:

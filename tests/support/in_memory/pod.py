@@ -239,7 +239,7 @@ class ControllerInMemory:
         self.sites.pop(service.vpod, None)
         self.units.pop(service.unit, None)
         ours = (service.directory, service.unit_file, service.credentials, service.backup_program)
-        ours += (service.backup_unit_file, service.log_rotation)
+        ours += (service.log_rotation,)
         for path in [path for path in self.host.files.files if path.startswith(ours)]:
             self.host.files.remove(path)
         self.host.directories.pop(service.directory, None)

@@ -89,7 +89,6 @@ def test_a_new_controller_is_written_started_and_filled() -> None:
         ("create", "file", "/var/lib/vipu"),
         ("run", "task", "Initialise the storage"),
         ("create", "file", "/usr/local/sbin/vipu-backup"),
-        ("create", "file", "/etc/systemd/system/vipu-backup.service"),
         ("create", "file", "/etc/systemd/system/vipu-server.service"),
         ("create", "service", "vipu-server.service"),
         *(("create", "agent", name) for name in AGENTS),

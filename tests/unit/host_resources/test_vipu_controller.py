@@ -41,7 +41,7 @@ def names(things: list[Resource]) -> list[str]:
     return [thing.name for thing in things if isinstance(thing, Made)]
 
 
-def test_a_controller_has_a_storage_a_program_that_copies_it_and_units() -> None:
+def test_a_controller_has_a_storage_a_program_that_copies_it_and_a_unit() -> None:
     things = vipu_controller_resources(SETTINGS)
     assert things[:2] == [
         Directory("/var/lib/vipu", mode="0700"),
@@ -49,7 +49,6 @@ def test_a_controller_has_a_storage_a_program_that_copies_it_and_units() -> None
     ]
     assert [thing.path for thing in things if isinstance(thing, File)] == [
         "/usr/local/sbin/vipu-backup",
-        "/etc/systemd/system/vipu-backup.service",
         UNIT_FILE,
     ]
     assert things[-1] == Unit("vipu-server.service", restarted_by=(UNIT_FILE, "/usr/local/bin/vipu-server"))
