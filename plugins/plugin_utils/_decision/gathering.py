@@ -14,6 +14,7 @@ import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import STARTUP
 
 from .._adoption.findings import Gathered, findings
 from .._adoption.fleet import FleetAdoption, adopted_fleet
@@ -151,7 +152,7 @@ def _left(adopted: FleetAdoption, reading: _Reading, looks: Looks) -> list[str]:
         found += _changes(host, partial(entity_steps, whole, looks[host]["settings"], looks[host]))
     switches = {**wanted["tor_switches"], **wanted["management_switches"]}
     for host in reading.switches:
-        found += _changes(host, partial(switch_steps, switches[host], looks[host]["settings"], looks[host]))
+        found += _changes(host, partial(_switch_steps, switches[host], looks[host]))
     for host in reading.servers:
         variables = adopted.variables.get(host, {})
         settings = {**looks[host]["settings"], **NICS_ALONE, **variables}
@@ -160,6 +161,11 @@ def _left(adopted: FleetAdoption, reading: _Reading, looks: Looks) -> list[str]:
         settings.pop("rnic_interfaces", None)
         found += _changes(host, partial(server_steps, options, settings, looks[host]))
     return found
+
+
+def _switch_steps(options: Mapping[str, Any], look: Look) -> list[Step]:
+    # The files say what runs, saved or not.
+    return [step for step in switch_steps(options, look["settings"], look) if step.kind != STARTUP]
 
 
 def _changes(host: str, plan: Callable[[], list[Step]]) -> list[str]:

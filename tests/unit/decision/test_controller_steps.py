@@ -217,7 +217,6 @@ def test_dedicated_controllers_are_distinguished() -> None:
         ("file", "/var/lib/vipu-server-alice"),
         ("task", "Initialise the storage"),
         ("file", "/usr/local/sbin/vipu-backup-alice"),
-        ("file", "/etc/systemd/system/vipu-backup-alice.service"),
         ("file", "/etc/systemd/system/vipu-server-alice.service"),
         ("service", "vipu-server-alice.service"),
         *(("agent", name) for name in AGENTS[:2]),
@@ -267,7 +266,6 @@ def test_one_that_goes_leaves_its_storage_alone() -> None:
         ("remove", "partition", "of-a-tenant"),
         ("remove", "partition", "train"),
         ("update", "service", "vipu-server-alice.service"),
-        ("remove", "file", "/etc/systemd/system/vipu-backup-alice.service"),
         ("remove", "file", "/etc/systemd/system/vipu-server-alice.service"),
         ("run", "task", "Keep the storage"),
         ("remove", "file", "/var/lib/vipu-server-alice"),
@@ -280,8 +278,7 @@ def test_one_that_goes_leaves_its_storage_alone() -> None:
 def test_a_removal_that_broke_off_is_completed() -> None:
     services = {**SETTINGS, "vipu_controller_dedicated": [dedicated("alice", AGENTS)]}
     things = in_service(services, "alice")
-    for unit in ("backup", "server"):
-        del things["paths"][f"/etc/systemd/system/vipu-{unit}-alice.service"]
+    del things["paths"]["/etc/systemd/system/vipu-server-alice.service"]
     steps = removed_steps(["alice"], SETTINGS, look({"": NEW}, things))
     assert [step.name for step in steps] == [
         "Keep the storage",
