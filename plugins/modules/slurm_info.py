@@ -89,10 +89,10 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import SEARCH_PATH
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.paths import Paths
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.site import ROLE, Site, site_from
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import SEARCH_PATH
 
 VIPU_PROGRAMS = ("vipu-admin", "vipu")
 PLUGIN = "/usr/lib/ipu-pod/spank_ipu.so"

@@ -18,8 +18,8 @@ Run = Callable[[List[str]], Tuple[int, str, str]]
 Thing = TypeVar("Thing")
 Found = TypeVar("Found")
 
-# Where programs for root are; who has become root by `su` may not have these directories in PATH.
-_FOR_ROOT = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where root looks for programs."""
 
 # A NIC's tools are slow programs that wait for its driver; more at a time would only wait for a processor.
 _SIDE_BY_SIDE = 4
@@ -37,8 +37,8 @@ def run_program(
     Args:
         limit: seconds after which it is ended.
         directory: its working directory; by default that of this process.
-        environment: its variables; by default those of this process, with messages in English. Programs for root
-            are found in any case.
+        environment: its variables; by default those of this process, with messages in English. Programs are
+            found where root looks for them, also by who has become root with `su` and has another PATH.
         text: its input.
 
     Raises:
@@ -46,12 +46,18 @@ def run_program(
         subprocess.TimeoutExpired: it took longer than the limit.
     """
     variables = {**os.environ, "LC_ALL": "C"} if environment is None else dict(environment)
-    places = variables.get("PATH", os.defpath).split(os.pathsep)
-    variables["PATH"] = os.pathsep.join(dict.fromkeys([*places, *_FOR_ROOT]))
+    variables["PATH"] = _with_those_of_root(variables.get("PATH", ""))
     done = subprocess.run(
         list(argv), cwd=directory, env=variables, input=text.encode(), capture_output=True, timeout=limit, check=False
     )
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def _with_those_of_root(path: str) -> str:
+    places, of_root = [place for place in path.split(os.pathsep) if place], SEARCH_PATH.split(os.pathsep)
+    if set(of_root) <= set(places):
+        return path
+    return os.pathsep.join([*(place for place in places if place not in of_root), *of_root])
 
 
 def side_by_side(look: Callable[[Thing], Found], things: Iterable[Thing]) -> list[Found]:

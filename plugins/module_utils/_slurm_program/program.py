@@ -29,7 +29,7 @@ from .mapping import Mapping as MappingWay
 from .node import Node
 from .reconfigurable import Reconfigurable
 from .report import JSON, report
-from .settings import DYNAMIC, MAPPING, PATH, SEARCH_PATH, STATIC, Settings, settings_from
+from .settings import DYNAMIC, MAPPING, PATH, STATIC, Settings, settings_from
 from .slurm import Slurm
 from .static import Static
 from .ways import Way
@@ -49,7 +49,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Do what the argument says, or what Slurm says. Returns the exit code."""
     syslog.openlog("ipu-pod-slurm", syslog.LOG_PID, syslog.LOG_DAEMON)
     given = dict(environ)
-    os.environ["PATH"] = SEARCH_PATH
+    # Slurm gives its hooks a search path that ends with the present directory, or none.
+    os.environ["PATH"] = programs.SEARCH_PATH
     number = environ.get("SLURM_JOB_ID", "")
     try:
         if list(argv) == [REAP]:

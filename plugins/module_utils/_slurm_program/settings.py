@@ -11,8 +11,6 @@ from typing import Any, Mapping, Tuple
 from .._plan.converge import Refused
 
 PATH = "/etc/ipu-pod/slurm.json"
-# Slurm gives its hooks a search path that ends with the present directory, or none.
-SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 MAPPING, STATIC, RECONFIGURABLE, DYNAMIC = "mapping", "static", "reconfigurable", "dynamic"
 WAYS = (MAPPING, STATIC, RECONFIGURABLE, DYNAMIC)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._host.programs import run_program
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import SEARCH_PATH, run_program
 
 PLACES = ["sh", "-c", "echo $PATH"]
 
@@ -15,8 +15,9 @@ PLACES = ["sh", "-c", "echo $PATH"]
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/usr/bin:/bin", "/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"),
-        ("/usr/sbin:/usr/bin:/bin", "/usr/sbin:/usr/bin:/bin:/usr/local/sbin:/sbin"),
+        ("/usr/local/bin:/usr/bin:/bin", SEARCH_PATH),
+        ("/opt/tools/bin:/usr/bin:/bin", f"/opt/tools/bin:{SEARCH_PATH}"),
+        (f"/bin:{SEARCH_PATH}:/opt", f"/bin:{SEARCH_PATH}:/opt"),
     ],
 )
 def test_programs_for_root_are_found_also_after_su(
