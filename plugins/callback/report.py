@@ -28,7 +28,7 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
-from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import with_remedy
+from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import is_not_root, with_remedy
 
 REPORT = "ipu.pod.report"
 # As playbooks/phases/stages.yml calls its plays.
@@ -157,7 +157,7 @@ class CallbackModule(Default):
         # Of a loop, its items have said what happened.
         if result.task.loop and output.get("results") and "ansible_loop_var" not in output:
             return
-        if output.get("unreachable"):
+        if output.get("unreachable") or is_not_root(str(message)):
             message = with_remedy(str(message))
         # Where a task was done for a host by another, both are named.
         place = f"{self.host_label(result)}: {result.task.get_name()}"

@@ -22,6 +22,13 @@ _REMEDIES = (
 )
 # What ssh says at length before it says which host's key has changed.
 _BANNER = re.compile(r"@{9,}.*?(?=host key for )", re.IGNORECASE)
+# Ansible's words where a password does not make root; the task has failed then, and the host counts as reached.
+_NO_ROOT = re.compile(r"(?:Task failed: )?(?:Incorrect|Missing) \S+ password")
+
+
+def is_not_root(said: str) -> bool:
+    """Whether a task has failed because somebody could not become root."""
+    return _NO_ROOT.match(said) is not None
 
 
 def turned_away(said: str) -> bool:

@@ -147,6 +147,16 @@ def test_a_failure_says_who_where_and_why(shown: Shown, result_of_task: Any, mes
         assert shown.lines == ["FAILED p-tor: Configure the switch", f"  {message}"]
 
 
+def test_who_cannot_become_root_is_told_what_to_correct(shown: Shown) -> None:
+    callback = report.CallbackModule()
+    for message in ("Task failed: Incorrect su password", "Missing sudo password"):
+        callback.v2_runner_on_failed(result("x", result={"msg": message, "failed": True}))
+        remedy = "correct how the inventory says to become root (ansible_become and its password)"
+        assert shown.lines[-1] == f"  {message}; {remedy}"
+    callback.v2_runner_on_failed(result("x", result={"msg": "Incorrect", "failed": True}))
+    assert shown.lines[-1] == "  Incorrect"
+
+
 def test_a_lost_host_is_reported_with_the_remedy(shown: Shown) -> None:
     callback = report.CallbackModule()
     lost = {"msg": "root@10.3.1.200: Permission denied (publickey)", "unreachable": True}
