@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.integration.conftest import brought_up
 from tests.integration.two_servers.conftest import INVENTORY
 from tests.support.simulated_pod import STATE
 
@@ -104,6 +105,7 @@ def test_a_confirmed_change_that_was_not_saved_is_saved_by_the_next_run_and_surv
     pod: Any, tmp_path: Path
 ) -> None:
     """As after a run that was killed in between: the old isolation is what the switch would start with."""
+    brought_up(pod)
     port = ("configure", "interface Ethernet9/1")
     pod.switch(*port, "switchport access vlan 1", "end", "write", *port, "switchport access vlan 101")
     told = "in force, but not saved, and lost at the next reload: port Ethernet9/1"
