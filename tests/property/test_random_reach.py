@@ -34,7 +34,7 @@ Trespass = tuple[str, str, str]
 
 @st.composite
 def entries(draw: st.DrawFn, number: int) -> dict[str, Any]:
-    """What may be said of one vPOD: its size, its place, its server, or that it has no VLAN of its own."""
+    """Words that may stand at one vPOD: its size, its place, its server, or that it has no VLAN of its own."""
     words: dict[str, Any] = {"ipus": draw(st.sampled_from([4, 8, 16]))}
     words["poplar_servers"] = [f"p-poplar{draw(st.sampled_from([number, number, number, number % 3 + 1]))}"]
     words["vlan"] = draw(st.sampled_from([100 + number, 100 + number, 110 + number, None]))
@@ -85,7 +85,7 @@ def trespasses(there: PodInMemory, declaration: Declaration, decision: Decision)
 
 
 def by_hand(draw: st.DrawFn, there: PodInMemory) -> None:
-    """What others do: an allocation of theirs, an allocation that they remove, ports in the VLAN of a vPOD."""
+    """Doings of others: an allocation of theirs, an allocation that they remove, ports in the VLAN of a vPOD."""
     shared = there.looks()[CONTROLLER]["parts"]["controllers"].get("", {})
     taken = {agent for each in shared.get("allocations", {}).values() for agent in each["agents"]}
     free = [machine for machine in MACHINES if machine not in taken]

@@ -54,7 +54,7 @@ def test_random_declarations_from_looks_at_random_switches() -> None:
 
 
 def test_random_switches_of_which_a_part_is_not_saved() -> None:
-    """What others have not saved is never saved, and what is ours is, unless it cannot be without that."""
+    """Unsaved settings of others are never saved, and ours are, unless it cannot be without that."""
     applied = Counter[bool]()
 
     @settings(max_examples=180, phases=[Phase.reuse, Phase.generate], suppress_health_check=[HealthCheck.too_slow])

@@ -342,7 +342,7 @@ def test_what_an_ipu_job_submits_is_none_by_itself(cluster: SlurmCluster) -> Non
         assert cluster.job(number)["Licenses"] == "(null)"
 
 
-def test_who_asks_for_ipus_inside_a_job_is_told_that_it_keeps_what_it_has(cluster: SlurmCluster) -> None:
+def test_a_step_that_asks_for_ipus_hears_that_its_job_keeps_what_it_has(cluster: SlurmCluster) -> None:
     cluster.use(DYNAMIC)
     file, step = "gcds=1\nIPU_POD_IPUS=4\n", "srun -n 2 --ipus=64 sh -c 'echo $IPU_POD_IPUS'"
     told = "ipu: --ipus=64 changes nothing here: this job keeps its 4 IPUs; submit a new one for that"

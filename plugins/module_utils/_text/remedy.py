@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to do about a device that is not reached, from what ssh, sudo or eAPI has said. Pure."""
+"""Remedies for a device that is not reached, from the messages of ssh, sudo or eAPI. Pure."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def observed_from(reported: Mapping[str, Any]) -> Observed:
 
 
 def understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood:
-    """What a function makes of the answer to a command; DeviceError where it cannot."""
+    """Return the answer to a command as a function reads it; DeviceError where it cannot."""
     try:
         return understand(json.loads(answers[command]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a reload of the switch would take back, ours and that of others: running-config against startup-config. Pure."""
+"""Everything that a reload would take back, ours and that of others: running-config against startup-config. Pure."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class Unsaved:
 
     @property
     def remedy(self) -> str:
-        """What a person is to do about the problem."""
+        """The remedy for the problem."""
         if self.unknown:
             return f"look at `show running-config diffs` on the switch, and save it with `{SAVE}`"
         return f"ask who has entered these lines to take them back, or save them with all the rest: `{SAVE}`"
 
 
 def unsaved(declared: Declared, running: RunningConfig, startup: RunningConfig | None, unread: str = "") -> Unsaved:
-    """What is not saved, where ``declared`` is all that is ours on the switch.
+    """Return what is not saved, where ``declared`` is all that is ours on the switch.
 
     Of a thing of ours, that is foreign which differs even after the same plan has been carried out on both
     configurations. ``startup`` is None where it could not be read, for the reason ``unread``.

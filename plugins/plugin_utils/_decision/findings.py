@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong on the devices and no step of a plan puts right, with words of what to do. Pure."""
+"""Faults of the devices that no step of a plan puts right, with remedies. Pure."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class _Floor:
         }
 
     def _as_allocated(self, switches: Sequence[str]) -> dict[str, str]:
-        """What is not looked at is taken to be in the VLAN of the vPOD that has its allocation."""
+        """A port that is not looked at is taken to be in the VLAN of the vPOD that has its allocation."""
         vpods = {**self.declaration.absent, **self.declaration.vpods}
         return {
             machine: name
@@ -142,7 +142,7 @@ def _stage(name: str) -> Stage:
 
 
 def _after(switch: Switch, steps: Sequence[Step]) -> Switch:
-    """What was seen of a switch, with these steps carried out."""
+    """Return the state of a switch as it was seen, with these steps carried out."""
     state = {
         PORTS: {port["name"]: port for port in switch["ports"]},
         VLANS: {str(vlan["vlan_id"]): vlan for vlan in switch["vlans"]},

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps the declared ports and VLANs of a switch from carrying frames, from its look. Pure."""
+"""Everything that keeps the declared ports and VLANs of a switch from carrying frames, from its look. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _of_vlan(vlan_id: str, status: Status) -> Iterator[Finding]:
 def _of_port(
     port: Options, fields: Fields, status: Status, vlans: Sequence[str], may_be_blocked: bool
 ) -> Iterator[Finding]:
-    """What is wrong with one port, the first of all that would follow from it; ``vlans`` are active on the switch."""
+    """Return the fault of one port, the first of all that would follow from it; ``vlans`` are active on the switch."""
     name = port["name"]
     what = f"port {name} ({port['owner']})" if port.get("owner") else f"port {name}"
     blocking = [instance for instance, names in status.blocked.items() if name in names]

@@ -46,7 +46,7 @@ def switch_steps(options: Options, settings: Options, look: Look, earlier: Seque
 
 
 def unsaved_after(steps: Sequence[Step], options: Options, settings: Options, look: Look) -> Unsaved:
-    """What a reload of a switch would take back after these steps; ``owned`` in the options is all that is ours."""
+    """Return what is not saved on a switch after these steps; ``owned`` in the options is all that is ours."""
     whole = _declared(_typed({**options, **options.get("owned", {}), "canary": []}, settings))
     saved = part(look, "startup_config")
     startup = startup_of(saved["text"]) if saved else None

@@ -222,7 +222,7 @@ def _canary(pod: Pod, places: Mapping[str, Place], ports: Mapping[str, Options])
 
 
 def _roles(places: Mapping[str, Place], ports: Mapping[str, Options]) -> dict[str, str]:
-    """What the ports are for, where that is known; a port channel is for what its members are for."""
+    """Return the purpose of the ports, where that is known; a port channel has that of its members."""
     roles = {name: role for name in ports if name in places for role in [places[name].role] if role}
     for name, port in ports.items():
         if port.get("channel_group") and name in roles:

@@ -54,7 +54,7 @@ def create_arguments(machine: Machine, image: str, state: StateDirectory) -> lis
 
 
 def make_device_classes(floor: Floor, state: StateDirectory) -> None:
-    """What a container's kernel would say of its RDMA devices, if it had any: that they are there."""
+    """The answer of a container's kernel about its RDMA devices, if it had any: that they are there."""
     for machine in floor.containers:
         if machine.kind is Kind.POPLAR_SERVER:
             classes = state.classes_of(machine.name)

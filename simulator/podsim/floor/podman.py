@@ -73,7 +73,7 @@ class Podman:
 
 
 def _state_of(container: dict[str, Any]) -> str:
-    """What podman says, unless whoever keeps the container was killed with it, and could not tell podman of its end."""
+    """The answer of podman, unless the keeper of the container was killed with it and could not report its end."""
     state = str(container["State"])
     if state != "running" or Path(f"/proc/{container['Pid']}").exists():
         return state

@@ -87,7 +87,7 @@ def inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="package")
 def declared() -> dict[str, Any]:
-    """What pods.yml says of the pod, whoever its tenants are."""
+    """The pods.yml of the pod, whoever its tenants are."""
     document: dict[str, Any] = yaml.safe_load((HERE / "pods.yml").read_text())
     del document["sim"]
     return document

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods.yml says from seed to seed: each changes what the one before it has left, by a random edit. Pure.
+"""The pods.yml of each seed: each changes what the one before it has left, by a random edit. Pure.
 
 Two or three of four vPODs are there, each on a Poplar server of its own; one of them has a dedicated V-IPU controller.
 """
@@ -30,7 +30,7 @@ Vpods = dict[str, dict[str, Any]]
 
 
 def first(document: Document) -> Document:
-    """What there is before the first seed."""
+    """The pod before the first seed."""
     vpods = {"ada": _vpod("ada", SERVERS[0], 8, True), "bea": _vpod("bea", SERVERS[1], 4, False)}
     return {**copy.deepcopy(document), "vpods": vpods}
 

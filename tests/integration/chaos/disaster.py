@@ -27,7 +27,7 @@ TICK_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Seed:
-    """What a number stands for: what is declared before and after, by which edit, and what breaks where."""
+    """The meaning of a number: what is declared before and after, by which edit, and what breaks where."""
 
     number: int
     before: Document

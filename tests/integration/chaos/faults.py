@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What breaks: each kind of fault, on a random device of those that it can befall, and how it ends.
+"""Everything that breaks: each kind of fault, on a random device of those that it can befall, and how it ends.
 
 Here are the hands that do it on the simulated pod; nothing of the collection takes part.
 """

@@ -34,7 +34,7 @@ class Run:
 
     @property
     def failures(self) -> list[str]:
-        """What was said of all that failed or was not reached."""
+        """The messages of all that failed or was not reached."""
         return [f"{event['host']}: {event['message']}" for event in self.events if event["kind"] == "failure"]
 
     @property

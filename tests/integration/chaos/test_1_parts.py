@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the chaos is made of, without a pod: seeds, the moment when something happens, and what is said of a failure."""
+"""The parts of the chaos, without a pod: seeds, the moment when something happens, and what is said of a failure."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def run(code: int | None, *messages: str, claimed: str = "") -> Run:
     return Run(code, "", [*failures, *reports])
 
 
-def test_a_failure_is_said_in_sentences_with_a_remedy() -> None:
+def test_a_failure_is_reported_in_sentences_with_a_remedy() -> None:
     assert list(no_sentence(run(0))) == []
     assert list(no_sentence(run(2, f"{REMEDY}\nNothing has been touched."))) == []
     for wrong in (run(2), run(2, "it does not answer"), run(2, f"{REMEDY} Traceback (most recent call last)")):
         assert len(list(no_sentence(wrong))) == 1
 
 
-def test_what_is_said_of_a_device_is_held_against_it() -> None:
+def test_a_report_of_a_device_is_compared_with_it() -> None:
     before = {"pod001-tor": "a", "ctrl001": "b"}
     assert list(not_true([run(0)], before, before, [])) == []
     assert list(not_true([run(0, claimed="ctrl001")], before, {**before, "ctrl001": "c"}, [])) == []

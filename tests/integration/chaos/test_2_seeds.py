@@ -87,7 +87,7 @@ class Chaos:
         return WatchedRun(self._inventory, "-e", told, before_task=before_task, home=home)
 
     def harm(self) -> Iterator[str]:
-        """What may never be: something of others has changed, or something is there twice."""
+        """Harm that may never be done: something of others has changed, or something is there twice."""
         yield from self.truth.doubled()
         foreign = self.truth.foreign()
         for what, was in self._foreign.items():
@@ -95,7 +95,7 @@ class Chaos:
                 yield f"{what} of others: {foreign[what]}, was {was}"
 
     def converges(self, document: Document) -> Iterator[str]:
-        """What is wrong with the next two runs, and with what there is after them."""
+        """Faults of the next two runs, and of what there is after them."""
         following = self.run(document).end()
         if (following.code, following.failures) != (0, []):
             yield f"the next run does not converge: {following.said}"
@@ -138,7 +138,7 @@ def test_seed(seed: int, chaos: Chaos, record_property: Callable[[str, object], 
 
 
 def not_true(runs: list[Run], before: dict[str, str], after: dict[str, str], faults: list[Fault]) -> Iterator[str]:
-    """What runs have said that is not true, device by device, or have not said; the fault befell the first of them."""
+    """Untrue reports of runs, device by device, and what was not reported; the fault befell the first of them."""
     by_hand = {device for fault in faults for device in fault.changed}
     changed = {device for device in before if before[device] != after[device]}
     claimed = set().union(*(run.claimed for run in runs))
@@ -153,7 +153,7 @@ def not_true(runs: list[Run], before: dict[str, str], after: dict[str, str], fau
 
 
 def not_recorded(disaster: Disaster, records: list[tuple[str, str]]) -> Iterator[str]:
-    """What the record of a run says of its end that is not true."""
+    """A record of a run's end that is not true."""
     run, *others = disaster.runs
     # Who was first of two is not known here; and what is killed in its last stages has its end recorded, or not yet.
     if others or not records or (run.code is None and disaster.moment.met in (UNLOCK, VERIFY)):
@@ -164,7 +164,7 @@ def not_recorded(disaster: Disaster, records: list[tuple[str, str]]) -> Iterator
 
 
 def no_sentence(run: Run) -> Iterator[str]:
-    """What of a failure is not said in sentences, of which one at least has a remedy."""
+    """Failures that are not reported in sentences, of which one at least has a remedy."""
     if run.code and not run.failures:
         yield f"the run ends with {run.code} without a word: {run.said}"
     lines = [line for failure in run.failures for line in failure.splitlines()]

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is true on the simulated pod: asked of its switch, its machines and its controller, never of the collection."""
+"""The true state of the simulated pod: by its switch, its machines and its controller, never by the collection."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Truth:
         }
 
     def held(self) -> dict[str, list[dict[str, Any]]]:
-        """What the controller of the cluster holds, by kind."""
+        """The entities of the cluster's controller, by kind."""
         return {kind: self._listed(kind) for kind in ("allocations", "partitions", "users")}
 
     def running_config(self) -> str:
@@ -72,7 +72,7 @@ class Truth:
         return (STATE / "switches" / SWITCH / "running-config").read_text()
 
     def prints(self) -> dict[str, str]:
-        """What a run could change, by device."""
+        """Everything that a run could change, by device."""
         hosts = {host: self._pod.inside(host, FILES) for host in HOSTS}
         hosts[CONTROLLER] += json.dumps(self.held(), sort_keys=True) + self._pod.inside(CONTROLLER, DEDICATED)
         return {SWITCH: self.running_config(), **hosts}
@@ -90,7 +90,7 @@ class Truth:
         return {port: owners.get(name, NOBODY) for name, port in self.rnics.items()}
 
     def doubled(self) -> Iterator[str]:
-        """What is there twice."""
+        """Everything that is there twice."""
         held = self.held()
         for kind, entities in held.items():
             for name, times in Counter(entity["id"] for entity in entities).items():
@@ -102,7 +102,7 @@ class Truth:
         yield from (f"the switch has {line} {times} times" for line, times in lines.items() if times > 1)
 
     def differences(self, document: Document) -> Iterator[str]:
-        """What is not as declared."""
+        """Everything that is not as declared."""
         allocations = {each["id"]: each["spec"]["agent_ids"] for each in self._listed("allocations")}
         declared = there(document)
         yield from (f"allocation {name} is there" for name in allocations.keys() - declared.keys() - {THEIRS})
@@ -142,5 +142,5 @@ class Truth:
 
 
 def _spec(entities: list[dict[str, Any]], name: str) -> list[Any]:
-    """What was asked for under a name, not how it is at the moment."""
+    """The specification under a name, not the state at the moment."""
     return [entity["spec"] for entity in entities if entity["id"] == name]

@@ -41,7 +41,7 @@ HOST_KEY = "if it was installed again, replace its key in known_hosts; if it was
 
 
 class Faults:
-    """What happens to a machine, as a command of the control node, and how all of it is undone."""
+    """Faults of a machine, each as a command of the control node, and how all of it is undone."""
 
     def __init__(self, pod: Any, folder: Path) -> None:
         self._pod, self._other = pod, folder / "other"

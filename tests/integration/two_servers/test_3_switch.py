@@ -97,7 +97,7 @@ def test_a_change_that_nobody_confirms_is_gone_again_from_configuration_and_data
 
 
 def saved(pod: Any) -> str:
-    """What the ToR would start with."""
+    """The startup-config of the ToR."""
     return str(pod.switch("show startup-config")[1]["output"])
 
 

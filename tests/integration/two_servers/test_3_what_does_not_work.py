@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is configured as declared and does not work: every report says so and what to do, and nothing is done to it."""
+"""Things that are configured as declared and do not work are in every report with a remedy, and left alone."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def until(command: str) -> str:
 
 
 class Drift:
-    """What drift.yml says of the pod."""
+    """The reports of drift.yml."""
 
     def __init__(self, pod: Any, directory: Path) -> None:
         self.code, self.said = pod.say("drift", "-e", f"drift_directory={directory}", inventory=INVENTORY)
@@ -135,5 +135,5 @@ def test_it_opens_a_port_that_is_declared_open(pod: Any, tmp_path: Path) -> None
 
 
 def interface(pod: Any) -> str:
-    """What the switch has of the port that was shut."""
+    """The configuration of the port that was shut."""
     return str(pod.switch(f"show running-config interfaces {SHUT}")[1]["output"])

@@ -64,7 +64,7 @@ class Watch:
         self._thread.join()
 
     def next_rounds(self, count: int) -> list[Frame]:
-        """What was heard in some rounds that begin after this call, as one; a busy machine loses frames."""
+        """The frames of some rounds that begin after this call, as one round; a busy machine loses frames."""
         first = self._rounds + 1
         while self._rounds < first + count:
             assert self._thread.is_alive()

@@ -44,7 +44,7 @@ def test_who_is_to_go_feels_what_is_taken_from_it(looks: Looks) -> None:
     assert {tuple(step["affected"]["vpods"]) for step in steps if step["kind"] in ("port", "partition")} == {("alice",)}
 
 
-def test_ports_that_somebody_else_gets_are_felt_by_who_had_them(looks: Looks) -> None:
+def test_ports_that_somebody_else_gets_affect_who_had_them(looks: Looks) -> None:
     vpods = {"alice": {**ALICE, "poplar_servers": ["p-poplar3"]}, "bob": {**BOB, "poplar_servers": ["p-poplar1"]}}
     document = document_of(decided(looks, vpods, allowed=("alice", "bob")), looks, declared(vpods), "", "")
     (step,) = [each for each in document["steps"] if each["name"] == "Ethernet25/1"]

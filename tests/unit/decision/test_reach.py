@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What leaves a vPOD and would stay in its VLAN is refused in one sentence. All ways are in the property tests."""
+"""A machine that leaves a vPOD and would stay in its VLAN is refused. All ways are in the property tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_ANOTHER_SERVER = {**VPODS, "alice": {**ALICE, "poplar_servers": ["p-poplar3"]
 
 
 def told(looks: Looks, vpods: Any = VPODS, pod: Any = None, **words: Any) -> list[str]:
-    """What is refused because a VLAN would reach too far; everybody may be interrupted."""
+    """The refusals because a VLAN would reach too far; everybody may be interrupted."""
     found = decided(looks, vpods, pod or {}, **{"allowed": ("alice", "bob"), **words})
     return [each for each in found.refusals if "VLAN of vPOD" in each]
 
@@ -81,7 +81,7 @@ def test_placed_anew_it_leaves_the_old_place_first_although_no_allocation_rememb
     assert stage_of(found, "Ethernet9/1") == ["switches_down", "switches"]
 
 
-def test_what_was_left_in_a_vlan_is_told_and_put_right_where_that_can_be(looks: Looks) -> None:
+def test_what_was_left_in_a_vlan_is_reported_and_put_right_where_that_can_be(looks: Looks) -> None:
     put_into(looks, 101, 16, 17)
     assert told(looks, pod=NO_HOME) == [
         f"p-tor: the VLAN of vPOD alice would reach p-ipum8..9, which no vPOD has; {DECLARE}"
@@ -133,7 +133,7 @@ def test_where_the_owner_of_a_port_pins_its_vlan_the_sentence_says_where(looks: 
     ]
 
 
-def test_what_is_said_of_a_port_beside_its_vlan_is_not_in_the_way_and_an_external_port_is_its_owners(
+def test_other_settings_of_a_port_are_not_in_the_way_and_an_external_port_is_its_owners(
     looks: Looks,
 ) -> None:
     ports = {"Et11/1": {"description": "to the lab"}, "Et12/1": {"owner": "external"}}

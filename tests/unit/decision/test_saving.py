@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in force on a switch and not saved is a step, or a finding where it cannot be saved alone, in every view."""
+"""A setting in force and not saved is a step, or a finding where it cannot be saved alone, in every view."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps declared ports and VLANs of a switch from working: each fault, made on the simulated switch, is found."""
+"""Faults that keep ports and VLANs of a switch from working: each, made on the simulated switch, is found."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def switch() -> Iterator[InProcessSwitch]:
 
 
 def options(*ports: dict[str, Any], vlans: Any = VLANS) -> dict[str, Any]:
-    """What is declared, ports of these names otherwise."""
+    """The declared settings, with ports of these names otherwise."""
     by_name = {port["name"]: port for port in [*PORTS, *ports]}
     return {"vlans": vlans, "ports": list(by_name.values()), "roles": ROLES}
 

@@ -242,7 +242,7 @@ def test_a_management_switch_is_what_is_declared_and_nothing_else() -> None:
     }
 
 
-def test_what_the_ports_are_for_is_said_of_those_that_are_declared() -> None:
+def test_the_purpose_of_declared_ports_is_known() -> None:
     said = {"Et1": {"role": "uplink", "channel_group": 5}, "Et2": {"mtu": 9000}, "Et27": {"channel_group": 25}}
     tor = switches({"alice": ALICE}, tor={"ports": said, "spare_ports": "quarantine"})["p-tor"]
     roles = {name: tor["roles"].get(name) for name in ("Ethernet9/1", "Ethernet1/1", "Ethernet2/1", "Ethernet31/1")}

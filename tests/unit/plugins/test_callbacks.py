@@ -147,7 +147,7 @@ def test_a_failure_says_who_where_and_why(shown: Shown, result_of_task: Any, mes
         assert shown.lines == ["FAILED p-tor: Configure the switch", f"  {message}"]
 
 
-def test_who_cannot_become_root_is_told_what_to_correct(shown: Shown) -> None:
+def test_who_cannot_become_root_gets_the_remedy(shown: Shown) -> None:
     callback = report.CallbackModule()
     for message in ("Task failed: Incorrect su password", "Missing sudo password"):
         callback.v2_runner_on_failed(result("x", result={"msg": message, "failed": True}))

@@ -146,12 +146,12 @@ VLANS = {"pod001-tor": {101: "alice-pod001", 102: "bob-pod001", 109: "demo"}}
         (port(vlan=101, enabled=False), port(vlan=102), BOB),
     ],
 )
-def test_a_port_that_leaves_a_vlan_is_felt_by_whose_that_is(before: Any, after: Any, affected: Any) -> None:
+def test_a_port_that_leaves_a_vlan_affects_whose_that_is(before: Any, after: Any, affected: Any) -> None:
     tenants = Tenants(DECLARATION, PLACEMENT, VLANS)
     assert tenants.affected("pod001-tor", "switch", "port", "Ethernet13/1", before, after) == affected
 
 
-def test_a_vlan_that_goes_is_felt_by_whose_it_was_and_a_partition_by_its_allocation() -> None:
+def test_a_vlan_that_goes_affects_whose_it_was_and_a_partition_its_allocation() -> None:
     tenants, hers = Tenants(DECLARATION, PLACEMENT, VLANS), {"vpods": ["alice-pod001"], "partitions": ["hers"]}
     assert tenants.affected("pod001-tor", "switch", "vlan", "109") == {"vpods": ["demo"], "partitions": []}
     assert tenants.affected("ctrl001", "controller", "partition", "hers", {"allocation": "alice-pod001"}) == hers

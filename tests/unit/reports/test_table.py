@@ -35,7 +35,7 @@ def test_steps_stand_below_their_devices_and_the_last_line_sums_up() -> None:
     ]
 
 
-def test_findings_are_told_with_the_remedy_and_whom_they_affect() -> None:
+def test_findings_are_shown_with_the_remedy_and_whom_they_affect() -> None:
     affected = {"vpods": ["alice", "bob"], "partitions": []}
     shut, down = finding("pod001-tor", "port", "Et1", affected=affected), finding("ctrl001", "agent", "ipum2")
     assert table_of(plan(findings=[shut, down])) == [

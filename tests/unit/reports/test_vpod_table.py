@@ -66,7 +66,7 @@ def test_what_is_due_stands_at_its_vpod_and_its_layer() -> None:
     assert bob == ["bob", "to be removed", "to be removed", "gone", "gone", "gone", "gone"]
 
 
-def test_what_does_not_work_stands_at_its_vpod_and_its_layer_and_is_told_below() -> None:
+def test_what_does_not_work_stands_at_its_vpod_and_its_layer_and_below_the_table() -> None:
     port = finding("p-tor", "switch", "port", "Ethernet9/1")
     agent, partition = finding("v", "controller", "agent", "p-ipum1"), finding("v", "controller", "partition", "train")
     spare = finding("p-tor", "switch", "port", "Ethernet20/1")

@@ -122,7 +122,7 @@ def test_a_lock_that_nobody_has_taken_is_renewed_even_after_its_lease(minutes_ag
         ),
     ],
 )
-def test_a_run_that_has_lost_its_lock_is_told_so(there: Lock | None, said: str) -> None:
+def test_a_run_that_has_lost_its_lock_is_refused(there: Lock | None, said: str) -> None:
     with pytest.raises(Refused) as refused:
         renewed_by(ALICE, there)
     assert str(refused.value) == (f"{said}; nothing more is changed; see that nobody else is at work, and run again")

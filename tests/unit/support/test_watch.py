@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What watches the pod under chaos notices what must not be: on frames that were made up."""
+"""The watch on the pod under chaos notices what must not be: on frames that were made up."""
 
 from __future__ import annotations
 

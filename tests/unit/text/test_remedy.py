@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person is told to do about a device that is not reached."""
+"""Remedies for a device that is not reached."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Host key verification failed."""
         ),
     ],
 )
-def test_the_remedy_is_that_of_what_was_said(said: str, remedy: str) -> None:
+def test_the_remedy_is_that_of_the_message(said: str, remedy: str) -> None:
     assert with_remedy(said).startswith(f"{said}; {remedy}")
     assert turned_away(said) == (not remedy.startswith(("start it", "log in to it")))
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps ports and VLANs from working, understood; an answer of another shape is an error."""
+"""Reasons why ports and VLANs do not work, understood; an answer of another shape is an error."""
 
 from __future__ import annotations
 

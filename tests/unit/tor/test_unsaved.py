@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in force and not saved: ours is saved by the next run, and nothing of others ever is."""
+"""Settings in force and not saved: ours is saved by the next run, and nothing of others ever is."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_is_changed_besides_is_saved_with_it(switch: InProcessSwitch) -> No
     assert not switch.change(**more).changed
 
 
-def test_lines_of_others_are_never_saved_and_told_by_their_headers(switch: InProcessSwitch) -> None:
+def test_lines_of_others_are_never_saved_and_shown_by_their_headers(switch: InProcessSwitch) -> None:
     startup = switch.startup
     switch.configure(*TRIAL, "username joe secret sha512 s3cret")
     outcome = switch.change(**DECLARED)
@@ -220,7 +220,7 @@ def test_a_startup_config_that_the_declaration_does_not_fit(switch: InProcessSwi
     assert not left.may_be_saved
 
 
-def test_only_some_of_many_lines_are_told() -> None:
+def test_only_some_of_many_lines_are_shown() -> None:
     left = Unsaved(["vlan 5"], [f"ntp server 192.0.2.{number} {'x' * 100}" for number in range(9)])
     assert left.problem.endswith("and 5 more")
     assert len(left.problem) < 500
