@@ -111,9 +111,9 @@ def test_a_confirmed_change_that_was_not_saved_is_saved_by_the_next_run_and_surv
     told = "in force, but not saved, and lost at the next reload: port Ethernet9/1"
     for playbook, expected in (("plan", 0), ("drift", 2), ("site", 0)):
         options = ("--check",) if playbook == "site" else ("-e", f"{playbook}_directory={tmp_path}")
-        code, said = pod.say(playbook, *options)
+        code, said = pod.say(playbook, *options, inventory=INVENTORY)
         assert (code, said.count("update startup_config startup-config"), told in said) == (expected, 1, True), said
-    assert "not saved" in pod.say("vpod_status")[1]
+    assert "not saved" in pod.say("vpod_status", inventory=INVENTORY)[1]
 
     # What somebody else tries is not made permanent.
     before = saved(pod)
@@ -133,4 +133,4 @@ def test_a_confirmed_change_that_was_not_saved_is_saved_by_the_next_run_and_surv
     with pytest.raises((OSError, HTTPException)):
         pod.switch("reload now")
     assert answers(pod)
-    assert pod.say("drift", "-e", f"drift_directory={tmp_path}")[0] == 0
+    assert pod.say("drift", "-e", f"drift_directory={tmp_path}", inventory=INVENTORY)[0] == 0
