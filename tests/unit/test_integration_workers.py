@@ -41,7 +41,8 @@ def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
         worker: {name.split("/")[2].partition("::")[0] for name in (tmp_path / worker).read_text().splitlines()}
         for worker in ("gw0", "gw1")
     }
-    assert places["gw0"] & places["gw1"] == set(), done.stdout
+    # Each worker that has seeds of chaos has a pod of its own for them.
+    assert places["gw0"] & places["gw1"] <= {"chaos"}, done.stdout
     assert {"slurm", "test_slurm_mapping.py", "vpods"} <= places["gw0"] | places["gw1"]
 
 

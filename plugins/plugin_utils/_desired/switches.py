@@ -62,7 +62,7 @@ def desired_tor(
     }
     _move_to_channels(ports)
     near = vpods_near(declaration, pod)
-    keep_apart(ports, places, near)
+    keep_apart(pod, ports, places, near)
     ours = [places[name] for name in ports if _is_ours(ports[name], places)]
     vlans = _tor_vlans(pod, [vpod for place in ours for vpod in (_tenant(place, tenants), *_guests(place, guests))])
     return {

@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import TRUNK
 from .._pod.devices import POPLAR_SERVER, devices_of, ports_of
 from .._pod.model import ABSENT, Declaration, Pod, Vpod
 from .._pod.ports import Place
-from .._pod.switches import RNIC_OF_SERVER
+from .._pod.switches import QUARANTINE, RNIC_OF_SERVER
 
 Options = dict[str, Any]
 
@@ -37,9 +37,10 @@ def gone_vlans(near: Collection[Vpod], there: Collection[int]) -> list[Options]:
     return [{"vlan_id": vlan, "name": name, "state": ABSENT} for vlan, name in vlans.items()]
 
 
-def keep_apart(ports: Mapping[str, Options], places: Mapping[str, Place], near: Collection[Vpod]) -> None:
-    """Set the tenants' VLANs that trunks of servers must not carry, as they may from an earlier vPOD."""
-    vlans = {vpod.vlan for vpod in near if vpod.vlan is not None}
+def keep_apart(pod: Pod, ports: Mapping[str, Options], places: Mapping[str, Place], near: Collection[Vpod]) -> None:
+    """Set the VLANs that trunks of servers must not carry, as they may from an earlier vPOD, or from having none."""
+    quarantine = pod.vlans[QUARANTINE].vlan_id if QUARANTINE in pod.vlans else None
+    vlans = {vlan for vlan in (*(vpod.vlan for vpod in near), pod.rest_vlan, quarantine) if vlan is not None}
     of_servers = [name for name, place in places.items() if place.role == RNIC_OF_SERVER and name in ports]
     channels = [
         f"Port-Channel{ports[name]['channel_group']}" for name in of_servers if ports[name].get("channel_group")

@@ -116,12 +116,21 @@ def test_spare_ports_go_into_quarantine_and_uplinks_do_not() -> None:
     assert quarantined(spare_ports="quarantine") == [*cabled, *(f"Ethernet{n}/1" for n in range(29, 33))]
 
 
-@pytest.mark.parametrize(("rnic", "vlan"), [({"vlan": 100}, 100), ({}, 999)])
-def test_what_no_vpod_has_rests_in_the_vlan_of_the_pod_and_without_one_in_quarantine(rnic: Any, vlan: int) -> None:
+@pytest.mark.parametrize(("rnic", "vlan", "left"), [({"vlan": 100}, 100, ["101", "999"]), ({}, 999, ["101"])])
+def test_what_no_vpod_has_rests_in_the_vlan_of_the_pod_and_without_one_in_quarantine(
+    rnic: Any, vlan: int, left: list[str]
+) -> None:
     wanted = {port["name"]: port for port in switches({"alice": ALICE}, rnic=rnic)["p-tor"]["ports"]}
     assert [wanted[f"Ethernet{n}/1"]["vlan"] for n in (9, 13)] == [101, vlan]
     assert wanted["Ethernet25/1"]["native_vlan"] == vlan
-    assert wanted["Ethernet25/1"]["not_allowed_vlans"] == ["101"]
+    assert wanted["Ethernet25/1"]["not_allowed_vlans"] == left
+
+
+@pytest.mark.parametrize(("rnic", "left"), [({"vlan": 100}, ["100", "999"]), ({}, ["999"])])
+def test_a_server_that_gets_a_vpod_leaves_where_it_rested(rnic: Any, left: list[str]) -> None:
+    wanted = {port["name"]: port for port in switches({"alice": ALICE}, rnic=rnic)["p-tor"]["ports"]}
+    assert wanted["Ethernet27/1"]["native_vlan"] == 101
+    assert wanted["Ethernet27/1"]["not_allowed_vlans"] == left
 
 
 def test_without_either_a_port_that_no_vpod_has_is_kept() -> None:
@@ -179,6 +188,7 @@ def test_a_servers_bond_is_one_port_channel_with_what_the_server_port_would_have
         "mode": "trunk",
         "native_vlan": 101,
         "allowed_vlans": ["101", "300"],
+        "not_allowed_vlans": ["999"],
         "mtu": 9214,
     }
     assert wanted["Ethernet28/1"] == {

@@ -185,7 +185,7 @@ def test_a_vpod_that_gets_another_vlan_leaves_the_former_one() -> None:
         assert (vlans[101], vlans[111]) == ("absent", None)
         assert vlans.get(102) is None
         (server,) = (port for port in switch["ports"] if port["name"] == "Ethernet25/1")
-        assert server["not_allowed_vlans"] == ["101-102"]
+        assert server["not_allowed_vlans"] == ["101-102", "999"]
 
 
 def test_before_anything_is_touched_the_whole_desired_state_is_known() -> None:
