@@ -23,16 +23,19 @@ description:
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
-from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import is_not_root, with_remedy
+from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import is_full, is_not_root, with_remedy
 
 REPORT = "ipu.pod.report"
 # As playbooks/phases/stages.yml calls its plays.
 STAGE = re.compile(r"\d+/\d+ ")
+# All that Ansible says of a command that has failed.
+COMMAND_FAILED = "non-zero return code"
 SHOWN = ("ansible.builtin.debug", "debug")
 
 
@@ -153,18 +156,26 @@ class CallbackModule(Default):
 
     def _show_failure(self, result: Any) -> None:
         output = result.result
-        message = output.get("msg") or output.get("stderr") or output.get("censored") or "failed without a word"
+        message = str(_message(output))
         # Of a loop, its items have said what happened.
         if result.task.loop and output.get("results") and "ansible_loop_var" not in output:
             return
-        if output.get("unreachable") or is_not_root(str(message)):
-            message = with_remedy(str(message))
+        if output.get("unreachable") or is_not_root(message) or is_full(message):
+            message = with_remedy(message)
         # Where a task was done for a host by another, both are named.
         place = f"{self.host_label(result)}: {result.task.get_name()}"
         self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
-        for line in str(message).splitlines():
+        for line in message.splitlines():
             self._display.display(f"  {line}", color=constants.COLOR_ERROR)
 
     def _show(self, message: Any) -> None:
         for line in message if isinstance(message, list) else str(message).splitlines():
             self._display.display(str(line))
+
+
+def _message(output: Mapping[str, Any]) -> Any:
+    """Why a task has failed: its message, or what its command has said."""
+    if output.get("msg") == COMMAND_FAILED:
+        said = str(output.get("stderr") or output.get("stdout") or "").strip()
+        return f"exit code {output.get('rc')}: {said}" if said else f"exit code {output.get('rc')} without a word"
+    return output.get("msg") or output.get("stderr") or output.get("censored") or "failed without a word"

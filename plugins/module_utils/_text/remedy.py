@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remedies for a device that is not reached, from the messages of ssh, sudo or eAPI. Pure."""
+"""Remedies for a device that is not reached or full, from the messages of ssh, sudo, eAPI or the system. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ HOST_KEY = (
     "if it was installed again, replace its key in known_hosts; if it was not, find out who answers at its address"
 )
 SEE_WHY = "log in to it with ssh to see why, and put that right"
+FREE_SPACE = "free space on the disk that is full, and run the same playbook again"
+_NO_SPACE = "no space left on device"
 _REMEDIES = (
+    ((_NO_SPACE,), FREE_SPACE),
     (("host key verification failed", "host identification has changed"), HOST_KEY),
     (("sudo", "su password", "become password"), BECOME_ROOT),
     (("permission denied", "authentication", "unauthorized", "invalid/incorrect password"), LOG_IN),
@@ -29,6 +32,11 @@ _NO_ROOT = re.compile(r"(?:Task failed: )?(?:Incorrect|Missing) \S+ password")
 def is_not_root(said: str) -> bool:
     """Whether a task has failed because somebody could not become root."""
     return _NO_ROOT.match(said) is not None
+
+
+def is_full(said: str) -> bool:
+    """Whether a task has failed because a disk is full."""
+    return _NO_SPACE in said.lower()
 
 
 def turned_away(said: str) -> bool:

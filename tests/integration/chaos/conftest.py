@@ -24,7 +24,7 @@ MET = "met"
 # Those of `make test`: two control nodes, one that is killed, a server that is cut off.
 FEW = "25-27"
 # Seeds that one worker does in their order, each from where the one before it ended.
-TOGETHER = 10
+TOGETHER = 25
 
 
 def seeds() -> list[int]:

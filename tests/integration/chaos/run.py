@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import socket
 import subprocess
 import tempfile
@@ -22,6 +24,7 @@ from tests.support.processes import kill_with_all_below
 CALLBACKS = Path(__file__).parent / "callbacks"
 # A run that has not ended by then never will.
 LONGEST_SECONDS = 240
+FAILURE = re.compile(r"^FAILED ([^:]+): .*\n((?:  .*\n)*)", re.MULTILINE)
 
 
 @dataclass
@@ -34,8 +37,8 @@ class Run:
 
     @property
     def failures(self) -> list[str]:
-        """The messages of all that failed or was not reached."""
-        return [f"{event['host']}: {event['message']}" for event in self.events if event["kind"] == "failure"]
+        """The messages of all that failed or was not reached, as a person sees them."""
+        return [f"{host}: {inspect.cleandoc(lines)}" for host, lines in FAILURE.findall(self.said)]
 
     @property
     def claimed(self) -> set[str]:

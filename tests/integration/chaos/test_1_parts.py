@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from itertools import islice, pairwise
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.integration.chaos.run import Run
 from tests.integration.chaos.stages import NUMBERED, STAGES, stage_of
 from tests.integration.chaos.test_2_seeds import no_sentence, not_true
 
-REMEDY = "ctrl001: it does not answer; start it"
+REMEDY = "it does not answer; start it"
 
 
 def test_every_seed_declares_what_may_be_declared(declared: dict[str, Any]) -> None:
@@ -53,12 +54,16 @@ def test_a_stage_is_known_by_the_name_of_its_play() -> None:
 
 
 def run(code: int | None, *messages: str, claimed: str = "") -> Run:
-    failures = [{"kind": "failure", "host": "ctrl001", "message": message} for message in messages]
+    said = "".join(f"FAILED ctrl001: a task\n{indent(message, '  ')}\n" for message in messages)
     reports = [{"kind": "report", "view": "stage", "host": claimed, "lines": ["something"]}] if claimed else []
-    return Run(code, "", [*failures, *reports])
+    return Run(code, f"12/12 A stage\n{said}\nPLAY RECAP ***\n", reports)
 
 
 def test_a_failure_is_reported_in_sentences_with_a_remedy() -> None:
+    assert run(2, f"{REMEDY}\nNothing has been touched.", "why").failures == [
+        f"ctrl001: {REMEDY}\nNothing has been touched.",
+        "ctrl001: why",
+    ]
     assert list(no_sentence(run(0))) == []
     assert list(no_sentence(run(2, f"{REMEDY}\nNothing has been touched."))) == []
     for wrong in (run(2), run(2, "it does not answer"), run(2, f"{REMEDY} Traceback (most recent call last)")):

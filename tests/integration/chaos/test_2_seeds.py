@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tests.integration.chaos.conftest import HERE, MET
-from tests.integration.chaos.declarations import NAMES, OTHER_VLAN, VLANS, Document
+from tests.integration.chaos.declarations import NAMES, OTHER_VLAN, VLANS, Document, Vpods
 from tests.integration.chaos.disaster import Disaster, Seed, seed_of
 from tests.integration.chaos.faults import SWITCH, Fault
 from tests.integration.chaos.run import Run, WatchedRun
@@ -50,14 +50,18 @@ class Chaos:
         self.document = document
         self._inventory, self._another_home = inventory, another_home
         self._settled: Document | None = None
+        self._declared: Vpods = {}
         self._foreign: dict[str, Any] = {}
 
     def begin(self, seed: Seed) -> None:
         """Bring the pod to where a seed begins, if it is not there."""
         if self._settled != seed.before:
             podsim("up", str(HERE / "pods.yml"))
-            run = self.run(seed.before).end()
-            assert (run.code, run.failures) == (0, []), run.said
+            # What others have left is in the way.
+            gone = {name: {**vpod, "state": "absent"} for name, vpod in self._declared.items()}
+            for document in ({**seed.before, "vpods": gone}, seed.before):
+                run = self.run(document).end()
+                assert (run.code, run.failures) == (0, []), run.said
         if not self._foreign:
             self.truth.bring_foreign_things()
         if not self._settled:
@@ -79,6 +83,7 @@ class Chaos:
             before_task: called with each stage before each of its tasks.
             is_another: whether it is a run of another control node.
         """
+        self._declared |= document["vpods"]
         pods_file, text = self._inventory / "pods.yml", yaml.safe_dump(document, sort_keys=False)
         if pods_file.read_text() != text:
             pods_file.write_text(text)

@@ -133,6 +133,14 @@ def test_a_report_is_shown_line_by_line(shown: Shown, result_of_task: Any, lines
         ({"stderr": "its own words"}, "its own words"),
         ({"censored": "the output has been hidden"}, "the output has been hidden"),
         ({}, "failed without a word"),
+        ({"msg": "non-zero return code", "rc": 2, "stdout": "", "stderr": "no config\n"}, "exit code 2: no config"),
+        ({"msg": "non-zero return code", "rc": 1, "stdout": "not here", "stderr": ""}, "exit code 1: not here"),
+        ({"msg": "non-zero return code", "rc": 1}, "exit code 1 without a word"),
+        (
+            {"msg": "Task failed: [Errno 28] No space left on device"},
+            "Task failed: [Errno 28] No space left on device; free space on the disk that is full, and run the same "
+            "playbook again",
+        ),
     ],
 )
 def test_a_failure_says_who_where_and_why(shown: Shown, result_of_task: Any, message: str) -> None:

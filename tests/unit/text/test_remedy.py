@@ -35,11 +35,12 @@ Host key verification failed."""
             "Data could not be sent to remote host 'p'. Make sure this host can be reached over SSH.",
             "log in to it with ssh to see why, and put that right",
         ),
+        ("[Errno 28] No space left on device", "free space on the disk that is full, and run the same playbook again"),
     ],
 )
 def test_the_remedy_is_that_of_the_message(said: str, remedy: str) -> None:
     assert with_remedy(said).startswith(f"{said}; {remedy}")
-    assert turned_away(said) == (not remedy.startswith(("start it", "log in to it")))
+    assert turned_away(said) == (not remedy.startswith(("start it", "log in to it", "free space")))
 
 
 def test_a_remedy_is_given_once() -> None:

@@ -23,7 +23,7 @@ REPORT = "ipu.pod.report"
 
 
 class CallbackModule(CallbackBase):
-    """Tells plays, tasks, reports and failures."""
+    """Tells plays, tasks and reports."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
@@ -47,21 +47,6 @@ class CallbackModule(CallbackBase):
         if result.task.action == REPORT:
             view = result.task.args.get("view", "run")
             self._tell("report", host=result.host.get_name(), view=view, lines=result.result.get("lines", []))
-
-    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        if not ignore_errors:
-            self._tell_failure(result)
-
-    def v2_runner_item_on_failed(self, result: Any) -> None:
-        self.v2_runner_on_failed(result, bool(result.task.ignore_errors))
-
-    def v2_runner_on_unreachable(self, result: Any) -> None:
-        if not result.task.ignore_unreachable:
-            self._tell_failure(result)
-
-    def _tell_failure(self, result: Any) -> None:
-        said = result.result.get("msg") or result.result.get("stderr") or ""
-        self._tell("failure", host=result.host.get_name(), task=result.task.get_name(), message=str(said))
 
     def _tell(self, kind: str, **words: Any) -> None:
         self._connection.sendall(json.dumps({"kind": kind, **words}).encode() + b"\n")
