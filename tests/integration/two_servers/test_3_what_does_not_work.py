@@ -137,3 +137,14 @@ def test_it_opens_a_port_that_is_declared_open(pod: Any, tmp_path: Path) -> None
 def interface(pod: Any) -> str:
     """The configuration of the port that was shut."""
     return str(pod.switch(f"show running-config interfaces {SHUT}")[1]["output"])
+
+
+def test_a_server_whose_v_ipu_user_sees_nothing_is_named_in_the_verification(pod: Any) -> None:
+    settings = "/etc/vipu/vipu-cli.hcl"
+    pod.inside("pod001-poplar1", f"mv {settings} {settings}.kept")
+    code, said = pod.say("verify", inventory=INVENTORY)
+    pod.inside("pod001-poplar1", f"mv {settings}.kept {settings}")
+    assert code != 0
+    assert "`vipu list partitions` failed on pod001-poplar1: " in said
+    assert "; run site.yml, which puts back what has changed since." in said
+    assert "non-zero return code" not in said
