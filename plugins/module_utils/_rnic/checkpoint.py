@@ -55,7 +55,8 @@ class Checkpoint:
             if self._files.read(_FLAGS[undo.UNDOING]) is not None:
                 raise Refused(
                     f"a change of {armed.interfaces} was not confirmed until {armed.until}, and the server is still "
-                    f"putting the old settings back; `journalctl -u {undo.UNIT}` says what keeps it from that"
+                    f"putting the old settings back; it tries again every {undo.AGAIN} s, and `journalctl -u "
+                    f"{undo.UNIT}` says what keeps it from that; run again when it has"
                 )
             raise Refused(
                 f"a change of {armed.interfaces} waits for its confirmation until {armed.until}; "

@@ -36,6 +36,8 @@ IMAGES = Path("/var/lib/containers/storage")
 # A stopped process runs so long, and is stopped so long.
 RUNS, STOPS = 0.05, 0.15
 SHORT, LONG = 3.0, 12.0
+# Of the undoing of a change to a NIC that goes on, and how long it may.
+UNDOING, UNDOING_SECONDS = "/var/lib/ipu-pod/rnic-network/undoing", 90
 # Bytes that still fit on a full disk, so that it can be made so small.
 LEFT = 16384
 
@@ -128,7 +130,7 @@ def cut_off(_pod: Any, device: str, chance: Random) -> Fault:
     return Fault(f"{link} is down", seconds, end=lambda: ip("link", "set", link, "up"))
 
 
-def full(_pod: Any, device: str, _chance: Random) -> Fault:
+def full(pod: Any, device: str, _chance: Random) -> Fault:
     """No byte more fits on the disks: of all machines, or of the control node."""
     place = Path.home() / ".ansible" if device == CONTROL_NODE else IMAGES
     used = os.statvfs(place)
@@ -137,8 +139,14 @@ def full(_pod: Any, device: str, _chance: Random) -> Fault:
     def resize(size: int) -> None:
         done("mount", "-o", f"remount,size={size}", str(place))
 
+    def free() -> None:
+        resize(whole)
+        # A server tries again by itself to undo what nobody has confirmed; until then it refuses another change.
+        for server in SERVERS:
+            pod.inside(server, f"timeout {UNDOING_SECONDS} sh -c 'while [ -e {UNDOING} ]; do sleep 0.2; done'")
+
     resize(taken + LEFT)
-    return Fault(f"{place} is full", end=lambda: resize(whole))
+    return Fault(f"{place} is full", end=free)
 
 
 def restarted(pod: Any, device: str, chance: Random) -> Fault:

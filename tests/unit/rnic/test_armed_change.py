@@ -231,7 +231,7 @@ def test_the_next_run_waits_for_the_undoing() -> None:
     server = prepared("networkd")
     changed(server, [OTHER])
     server.files.rename(f"{DIRECTORY}/{ARMED}", f"{DIRECTORY}/{UNDOING}")
-    with pytest.raises(Refused, match=r"the server is still putting the old settings back; `journalctl -u ipu-rnic-un"):
+    with pytest.raises(Refused, match=r"putting the old settings back; it tries again every 30 s, and `journalctl"):
         changed(server, [OTHER])
 
 
