@@ -46,6 +46,13 @@ VPODS: dict[str, dict[str, Any]] = {
 }
 
 
+STORAGE = "/var/lib/vipu-server-alice/vipu-server.json"
+BEGUN = f"""mkdir -m 0700 /var/lib/vipu-server-alice && cd /var/lib/vipu-server-alice && touch {STORAGE}.unfinished &&
+vipu-server --init --storage {STORAGE} --secure --default-user-id admin >vipu-server.log"""
+STARTED = f"/usr/local/bin/vipu-server --storage {STORAGE} --user-port 10404 --admin-port {ALICE} --secure"
+UNIT = "/etc/systemd/system/vipu-server-alice.service"
+
+
 @dataclass
 class Bed:
     """The host, and where its plays are."""
@@ -96,6 +103,24 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     folder = tmp_path_factory.mktemp("controller")
     with controller_host(folder) as server:
         yield Bed(folder, server)
+
+
+def test_what_a_run_has_not_finished_the_next_one_finishes_or_removes(bed: Bed) -> None:
+    _shared, own = controllers()
+    # As after a run that has lost the host once the storage was initialised.
+    bed.server.sh(BEGUN)
+    made = bed.play(role("dedicated", vipu_controller_dedicated=own))
+    assert made.code == 0, made.messages
+    assert bed.held(ALICE, "partitions", "alice") == ["train"]
+    assert "unfinished" not in bed.server.sh("ls /var/lib/vipu-server-alice")
+    removed = role("removed", vipu_controller_removed=["alice"], vipu_controller_dedicated=[])
+    assert bed.play(removed).code == 0
+
+    # One that has been started, and whose administrator has no credentials.
+    bed.server.sh(f"{BEGUN}; printf '[Service]\\nExecStart={STARTED}\\n' >{UNIT}; systemctl daemon-reload")
+    gone = bed.play(removed)
+    assert gone.code == 0, gone.messages
+    assert "alice" not in bed.server.sh("ls /var/lib /etc/systemd/system /etc/vipu")
 
 
 def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:

@@ -24,6 +24,8 @@ UNITS = "/etc/systemd/system"
 _UNIT = re.compile(r"vipu-server-(.+)\.service")
 _ADMIN_PORT = re.compile(r"--admin-port[ =](\d+)")
 _STORAGE = re.compile(r"--storage[ =](\S+)")
+# How the name of a file ends that is beside the storage until a secure controller's administrator has credentials.
+UNFINISHED = ".unfinished"
 # So many controllers are asked at the same time.
 _SIDE_BY_SIDE = 8
 
@@ -67,7 +69,9 @@ def controllers_from(
     """
 
     def asked(place: Place) -> Answer:
-        answer = {"storage": exists(place.storage), "secure": place.secure, "admin_port": place.admin_port}
+        # One that is not finished holds nothing yet, and is set up as if there were none.
+        has_storage = exists(place.storage) and not exists(f"{place.storage}{UNFINISHED}")
+        answer = {"storage": has_storage, "secure": place.secure, "admin_port": place.admin_port}
         try:
             return {**answer, **_held(place, partitions, run)}
         except DeviceError as error:

@@ -340,6 +340,9 @@ def _check_authentication(service: Service, look: Look) -> None:
         )
     if not service.is_secure or service.storage not in paths or service.credentials in paths:
         return
+    # An earlier run has not come further; nobody can have made partitions there.
+    if service.unfinished in paths:
+        return
     there = _controllers(look).get(service.vpod, {"message": f"{service.name} does not run on {host}"})
     if not _answers(there):
         raise Refused(

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import UNFINISHED
+
 from .._templates.render import render
 from .resources import Directory, File, Link, Made, Resource, Unit
 
@@ -51,6 +53,8 @@ class Service:
         self.log_rotation = f"/etc/logrotate.d/{self.name}"
         # The administrator's configuration of vipu-admin.
         self.credentials = f"/etc/vipu/vipu-admin{suffix}.hcl"
+        # There from before its storage is initialised until these are kept.
+        self.unfinished = f"{self.storage}{UNFINISHED}"
         # vipu-server puts them below the directory that it runs in.
         self.certificates = f"{self.directory}/vipu-certs"
 
@@ -148,6 +152,7 @@ def _paths(service: Service) -> tuple[str, ...]:
     return (
         service.directory,
         service.storage,
+        service.unfinished,
         f"{service.certificates}/server",
         *_files(service),
         service.credentials,

@@ -172,7 +172,8 @@ def no_sentence(run: Run) -> Iterator[str]:
     """Failures that are not reported in sentences, of which one at least has a remedy."""
     if run.code and not run.failures:
         yield f"the run ends with {run.code} without a word: {run.said}"
-    lines = [line for failure in run.failures for line in failure.splitlines()]
+    # Of what has failed and what then has failed, too, each is a sentence.
+    lines = [sentence for failure in run.failures for sentence in re.split(r"\n|; then ", failure)]
     for line in lines:
         if len(line) > LONGEST_SENTENCE or any(word in line for word in NO_SENTENCE):
             yield f"no sentence: {line}"

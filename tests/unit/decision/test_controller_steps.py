@@ -189,6 +189,15 @@ def test_there_is_a_program_or_an_archive_of_a_known_release() -> None:
     assert [step.name for step in own][:1] == ["/var/lib/vipu-server-alice"]
 
 
+def test_what_a_run_has_not_finished_is_finished() -> None:
+    there = in_service()
+    begun = {"/var/lib/vipu/vipu-server.json.unfinished": {"kind": "file"}}
+    there = look({"": NEW}, {**there, "paths": {**there["paths"], **begun}})
+    steps = controller_steps(shared(mode="secure"), SETTINGS, there)
+    assert ("run", "task", "Keep the administrator's credentials") in brief(steps)
+    assert ("create", "allocation", "alice") in brief(steps)
+
+
 def test_nobody_is_locked_out_by_a_change_of_mode() -> None:
     credentials = {"/etc/vipu/vipu-admin.hcl": {"kind": "file"}}
     things = in_service()

@@ -70,6 +70,14 @@ def test_a_controller_that_does_not_answer_takes_no_other_with_it() -> None:
     )
 
 
+def test_a_controller_that_is_not_finished_counts_as_none() -> None:
+    for there, counts in (({"/s.json"}, True), ({"/s.json", "/s.json.unfinished"}, False)):
+        assert (
+            controllers_from([Place("", 2, "/s.json")], [], vipu_admin, exists=there.__contains__)[""]["storage"]
+            == counts
+        )
+
+
 def test_a_unit_that_is_masked_says_nothing(tmp_path: Path) -> None:
     units = tmp_path / "etc/systemd/system"
     units.mkdir(parents=True)
