@@ -124,6 +124,7 @@ def test_seed(seed: int, chaos: Chaos, record_property: Callable[[str, object], 
         record_property(MET, [plan.kind, disaster.moment.met])
         if any(fault.needs_repair for fault in disaster.faults):
             podsim("up", str(HERE / "pods.yml"))
+        truth.settle()
         owners.append(truth.tenants(plan.after))
         found = [
             *not_true(disaster.runs, prints, truth.prints(), disaster.faults),

@@ -17,6 +17,16 @@ from tests.support.packets.watch import NOBODY
 from tests.support.simulated_pod import STATE
 
 ADMIN = "vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson"
+# Until each controller sees again what works again, or a minute has passed.
+SEEN_AGAIN = r"""
+for unit in /etc/systemd/system/vipu-server*.service; do
+    name=${unit##*/vipu-server}
+    port=$(sed -nE 's/.*--admin-port[ =]([0-9]+).*/\1/p' "$unit")
+    ask="vipu-admin --config /etc/vipu/vipu-admin${name%.service}.hcl -P $port"
+    timeout 60 sh -c "while $ask list agents | grep -q Down || $ask list partitions | grep -q ERROR; do sleep 0.2; done"
+done 2>/dev/null
+true
+"""
 # What somebody else has on the pod.
 FOREIGN_FILE = "/etc/somebody.conf"
 FOREIGN_VLAN, FOREIGN_PORT = "700", "Ethernet2/1"
@@ -31,6 +41,10 @@ class Truth:
     def __init__(self, pod: Any) -> None:
         self._pod = pod
         self.rnics: dict[str, Port] = {name: rnic_of(name) for name in (*SERVERS, *pod.sim["ipu_machines"])}
+
+    def settle(self) -> None:
+        """Wait until what works again is known to work."""
+        self._pod.inside(CONTROLLER, SEEN_AGAIN)
 
     def bring_foreign_things(self) -> None:
         """Make what no run may touch."""
