@@ -56,7 +56,7 @@ class Checkpoint:
                 raise Refused(
                     f"a change of {armed.interfaces} was not confirmed until {armed.until}, and the server is still "
                     f"putting the old settings back; it tries again every {undo.AGAIN} s, and `journalctl -u "
-                    f"{undo.UNIT}` says what keeps it from that; run again when it has"
+                    f"{undo.UNIT}` says what keeps it from that; run again when they are back"
                 )
             raise Refused(
                 f"a change of {armed.interfaces} waits for its confirmation until {armed.until}; "
