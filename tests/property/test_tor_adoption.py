@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import declare
@@ -108,6 +108,17 @@ def configurations(draw: st.DrawFn) -> str:
     return "\n".join([*config, "end"])
 
 
+def unrestricted_trunk_of_a_server() -> str:
+    """A rack whose second server has a bond that carries every VLAN, quarantine too."""
+    config = [line for vlan in IDS for line in (f"vlan {vlan}", f"   name {NAMES[vlan]}")]
+    for number in range(1, 33):
+        config.append(f"interface Ethernet{number}/1")
+        if number not in (*MACHINES, *SERVERS):
+            config.append("   switchport access vlan 999")
+    config += ["interface Ethernet26/1", "   channel-group 5 mode active"]
+    return "\n".join([*config, "interface Port-Channel5", "   switchport mode trunk", "end"])
+
+
 def wanted(document: dict[str, Any]) -> dict[str, Any]:
     declaration = parse_declaration(document)
     options: dict[str, Any] = desired(declaration, place(declaration, {}))["tor_switches"]["p-tor"]
@@ -116,6 +127,7 @@ def wanted(document: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=60)
 @given(configurations())
+@example(unrestricted_trunk_of_a_server())
 def test_nothing_is_planned_from_what_is_written_and_every_port_is_declared_as_it_is(text: str) -> None:
     running = parse(text)
     adoption = adopted(DOCUMENT, {"p-tor": gathered(running)})

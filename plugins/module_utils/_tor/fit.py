@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import Fields, State, Step, predict
@@ -50,13 +50,22 @@ def refuse_misfits(declared: Declared, running: RunningConfig, steps: Sequence[S
     after = predict(running.state, steps)
     # The ports of other people may still name a VLAN that goes: that is a risk of its removal.
     before = set(misfits(running.state, changed))
-    for sentence in misfits(after, changed):
+    for sentence in misfits(after, changed, _still_unrestricted(declared, running)):
         if sentence not in before:
             raise Refused(sentence)
 
 
-def misfits(state: State, ports: set[str]) -> Iterator[str]:
-    """Return the contradictions in quality of service, VXLAN and these ports."""
+def _still_unrestricted(declared: Declared, running: RunningConfig) -> set[str]:
+    """The trunks that carry whatever the switch has, but for what they must not: their new list is nobody's words."""
+    return {
+        name
+        for name in declared.not_allowed.keys() & running.ports.keys()
+        if running.ports[name]["allowed_vlans"] == EVERY_VLAN and not declared.wanted[PORTS][name]["allowed_vlans"]
+    }
+
+
+def misfits(state: State, ports: set[str], unrestricted: Collection[str] = ()) -> Iterator[str]:
+    """Return the contradictions in quality of service, VXLAN and these ports; ``unrestricted`` trunks name no VLANs."""
     yield from _vni_misfits(state)
     yield from _channel_misfits(state[PORTS])
     yield from _map_misfits(state)
@@ -64,7 +73,7 @@ def misfits(state: State, ports: set[str]) -> Iterator[str]:
     for name, profile in state[PROFILES].items():
         yield from _profile_misfits(state, name, profile)
     for name in sorted(ports & state[PORTS].keys()):
-        yield from _port_misfits(state, name, state[PORTS][name])
+        yield from _port_misfits(state, name, state[PORTS][name], name in unrestricted)
 
 
 def _refuse_channel_settings(name: str, wanted: Fields, before: Fields | None) -> None:
@@ -143,10 +152,10 @@ def _profile_misfits(state: State, name: str, profile: Fields) -> Iterator[str]:
             )
 
 
-def _port_misfits(state: State, name: str, fields: Fields) -> Iterator[str]:
+def _port_misfits(state: State, name: str, fields: Fields, is_unrestricted: bool) -> Iterator[str]:
     if fields["mtu"] == UNSHOWN_MTU:
         yield f"{name}: EOS does not limit a switched port to mtu {UNSHOWN_MTU}; give another, or leave it out"
-    for vlan_id in sorted(_mentioned_vlans(fields) - vlan_ids(state[VLANS])):
+    for vlan_id in sorted(_mentioned_vlans(fields, is_unrestricted) - vlan_ids(state[VLANS])):
         yield f"{name}: VLAN {vlan_id} is not on the switch; declare it in vlans or take it off the port"
     native = fields["native_vlan"]
     # EOS's default, native VLAN 1, says nothing about the owner's intent.
@@ -159,7 +168,7 @@ def _port_misfits(state: State, name: str, fields: Fields) -> Iterator[str]:
         yield f"{name}: {channel} is not on the switch; declare it in ports too"
 
 
-def _mentioned_vlans(fields: Fields) -> frozenset[int]:
+def _mentioned_vlans(fields: Fields, is_unrestricted: bool) -> frozenset[int]:
     """The VLANs that a port names in any mode. An unrestricted trunk names none: it carries whatever the switch has."""
-    allowed = [] if fields["allowed_vlans"] == EVERY_VLAN else fields["allowed_vlans"]
+    allowed = [] if is_unrestricted or fields["allowed_vlans"] == EVERY_VLAN else fields["allowed_vlans"]
     return vlan_ids(allowed) | {fields["vlan"], fields["native_vlan"]}

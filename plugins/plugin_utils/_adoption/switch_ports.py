@@ -34,6 +34,15 @@ def words_for(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Docu
     return words
 
 
+def vlans_at_stake(fields: Fields, derived: Fields, names: Mapping[int, str]) -> Document:
+    """The words for the VLANs of a trunk that carries what it must not carry unless that is declared; else none."""
+    refused = vlan_ids(derived.get("not_allowed_vlans") or [])
+    if fields.get("mode") != TRUNK or refused.isdisjoint(vlan_ids(fields["allowed_vlans"])):
+        return {}
+    word, value = _word("allowed_vlans", fields["allowed_vlans"], names)
+    return {word: value}
+
+
 def is_in_use(fields: Fields) -> bool:
     """Whether anybody has configured this port."""
     return any(not _is_same(name, fields[name], PORT_DEFAULTS[name]) for name in PORT_DEFAULTS if name in fields)

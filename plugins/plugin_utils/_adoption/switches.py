@@ -29,7 +29,7 @@ from .adoption import EXTERNAL_PORT, Adoption, Document, Path, filled, with_word
 from .cabling import take_cabling
 from .parts import Vlans, parts_of
 from .roce import roce_settings
-from .switch_ports import Fields, disagreements, is_in_use, words_for
+from .switch_ports import Fields, disagreements, is_in_use, vlans_at_stake, words_for
 
 Gathered = Mapping[str, Mapping[str, Any]]
 
@@ -226,11 +226,20 @@ class _ManagementSwitch:
         refused: list[str] = []
         if declared and not self._result.take(path, declared):
             refused = [name for name in declared if not self._result.take(path, {name: declared[name]})]
+        self._keep_what_trunks_carry(path, [name for name in ours if name not in refused])
         after = self._derived(self._result.document)
         for name in subjects:
             if name not in ours or name in refused or disagreements(self._ports[name], after.get(name, {})):
                 self._result.take((*path, name), EXTERNAL_PORT)
                 self._say(f"{name} is external, because pods.yml has no words for what it is")
+
+    def _keep_what_trunks_carry(self, path: Path, names: Iterable[str]) -> None:
+        """Declare the VLANs that trunks of servers would lose, which is known once they are declared as trunks."""
+        derived = self._derived(self._result.document)
+        for name in names:
+            vlans = vlans_at_stake(self._ports[name], derived.get(name, {}), self._names)
+            if vlans:
+                self._result.take((*path, name), vlans)
 
     def _words(self, there: Fields, derived: Fields) -> Document:
         """Return the declaration of a port that differs from the derived one."""

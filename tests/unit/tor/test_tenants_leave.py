@@ -65,6 +65,19 @@ def test_it_stays_while_a_port_names_it(ports: Any) -> None:
     assert "vlan 101\n" in one.running
 
 
+def test_a_trunk_that_carried_every_vlan_carries_all_but_that_one() -> None:
+    one = switch("no switchport trunk allowed vlan")
+    port = {**REST[1], "allowed_vlans": None}
+    assert ("update", "port", "Ethernet25/1") in plan(one, port)
+    assert "switchport trunk allowed vlan 1-100,102-4094" in one.running
+
+
+def test_vlans_that_are_declared_on_it_have_to_be_there() -> None:
+    one = switch("no switchport trunk allowed vlan")
+    with pytest.raises(Refused, match="Ethernet25/1: VLAN 300 is not on the switch; declare it in vlans"):
+        one.change(vlans=[ABSENT], ports=[{**REST[1], "allowed_vlans": ["300", "999"]}])
+
+
 def test_it_stays_if_it_is_somebody_elses_by_its_name() -> None:
     one = switch()
     assert plan(one, *REST, vlan={**ABSENT, "name": "vpod-carol"}) == [
