@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
@@ -81,10 +83,10 @@ class ActionModule(PodAction):
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
         return {
-            "refusals": [*decision.refusals, *_moved(document, options["plan"])],
+            "refusals": list(map(one_line, [*decision.refusals, *_moved(document, options["plan"])])),
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
-            "findings": [finding_text(each) for each in decision.findings],
+            "findings": [one_line(finding_text(each)) for each in decision.findings],
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),
@@ -116,9 +118,8 @@ def _moved(document: dict[str, Any], path: str | None) -> list[str]:
     if path is None:
         return []
     try:
-        with open(path, encoding="utf-8") as file:
-            saved = parse_plan(file.read(), path)
-        found = moved(saved, document)
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise Refused(str(error)) from None
+    found = moved(parse_plan(text, path), document)
     return [f"The plan of {path} is not carried out. Since it was made:", *found] if found else []
