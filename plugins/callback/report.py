@@ -29,7 +29,7 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
-from ansible_collections.ipu.pod.plugins.module_utils._text.line import printable
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import printable, visible
 from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import is_full, is_not_root, with_remedy
 
 REPORT = "ipu.pod.report"
@@ -154,6 +154,10 @@ class CallbackModule(Default):
             super().v2_playbook_on_stats(stats)
         elif not self._has_reported and not self._changed:
             self._display.display("nothing changed")
+
+    def _dump_results(self, *arguments: Any, **options: Any) -> str:
+        """What Ansible's own output shows of a result."""
+        return "\n".join(map(visible, super()._dump_results(*arguments, **options).split("\n")))
 
     def _show_failure(self, result: Any) -> None:
         output = result.result

@@ -10,17 +10,20 @@ LONGEST = 4000
 CUT = " ..."
 
 
+def visible(text: str) -> str:
+    """The text in one line: control characters and their like are spelled out."""
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
 def printable(text: str, longest: int = LONGEST) -> str:
-    """The text in one line, cut where it is too long: control characters and their like are spelled out."""
+    """The same, cut where it is too long."""
     # What is cut off need not be looked at.
-    shown = text[: longest + 1]
-    if not shown.isprintable():
-        shown = "".join(map(_shown, shown))
+    shown = visible(text[: longest + 1])
     return shown if len(shown) <= longest else shown[: longest - len(CUT)] + CUT
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """The same as a sentence: lines, indentation and columns become single spaces."""
+    """The same, cut, as a sentence: lines, indentation and columns become single spaces."""
     return printable(" ".join(text.split()), longest)
 
 
