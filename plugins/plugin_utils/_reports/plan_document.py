@@ -25,6 +25,9 @@ STEP_KEYS = (
     *("number", "device", "layer", "action", "kind", "name"),
     *("from", "to", "reason", "risk", "affected", "observed"),
 )
+TEXTS = ("device", "layer", "action", "kind", "name", "reason", "risk")
+# What a thing is, None for one that is not there.
+STATES = ("from", "to", "observed")
 
 
 def plan_document(
@@ -97,7 +100,7 @@ def parse_plan(text: str, source: str) -> Document:
     remedy = f"give a plan.json that playbooks/plan.yml has written, not {source}"
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(f"{source} is not JSON ({error}); {remedy}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise Refused(f"{source} is no plan of schema {SCHEMA}; {remedy}")
@@ -110,7 +113,12 @@ def parse_plan(text: str, source: str) -> Document:
 
 
 def _is_step(step: Any) -> bool:
-    return isinstance(step, dict) and step.keys() == set(STEP_KEYS)
+    return (
+        isinstance(step, dict)
+        and step.keys() == set(STEP_KEYS)
+        and all(isinstance(step[key], str) for key in TEXTS)
+        and all(isinstance(step[key], (dict, type(None))) for key in STATES)
+    )
 
 
 def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
