@@ -10,6 +10,9 @@ from typing import Any, Callable, Sequence
 from .._text.line import one_line
 from .steps import State, Step, diff_of, predict
 
+# What reading an answer raises that has another shape than is documented.
+NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+
 
 class Refused(Exception):
     """The request is wrong or unsafe. Nothing was touched; the message is one sentence with place and remedy."""

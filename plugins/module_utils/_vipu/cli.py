@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 
-from .._plan.converge import DeviceError
+from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .dialect import ADMIN, COMMANDS
 from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
@@ -22,7 +22,6 @@ Answer = TypeVar("Answer")
 Run = Callable[[List[str]], Tuple[int, str, str]]
 
 # What the output may look like that is not understood.
-NOT_UNDERSTOOD = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 VERSION = re.compile(r"^version: *v?(\d+(?:\.\d+)+)", re.MULTILINE)
 ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
 

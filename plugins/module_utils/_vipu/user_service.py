@@ -12,10 +12,10 @@ import sys
 import time
 from typing import Any, Callable, Mapping, Sequence, TypeVar
 
-from .._plan.converge import DeviceError
+from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .access import Credentials
-from .cli import NOT_UNDERSTOOD, attributes_of
+from .cli import attributes_of
 from .dialect import TLS_FILES
 from .entities import PARTITION, plural
 from .messages import CALLS, PACKAGE
