@@ -29,6 +29,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.open_controllers import open_controllers
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import report_lines, stage_lines
 
 # Views that need a look and no plan.
@@ -63,10 +64,12 @@ class ActionModule(PodAction):
             view = _of_looks(options, declaration_of(variables, self._loader))
         else:
             view = self._view(options, variables)
+        is_plan = options["view"] == "plan"
         return {
             "changed": _write(view.files, options["directory"]) if options["directory"] else False,
             "lines": list(map(printable, view.lines)),
             "exit_code": view.exit_code,
+            "warnings": open_controllers(declaration_of(variables, self._loader)) if is_plan else [],
             # Ansible's own output shows it as well.
             "_ansible_verbose_always": True,
         }

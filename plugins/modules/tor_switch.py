@@ -96,8 +96,9 @@ options:
     suboptions:
       lldp:
         description:
-          - Every LLDP neighbour that was seen before is there again, except at ports that the change disables or on
-            which it turns LLDP off.
+          - Every LLDP neighbour that was seen before at a changed port, at a member of a changed port channel, or at a
+            management port is there again, except at ports that the change disables or on which it turns LLDP off.
+          - Neighbours at other ports do not count; whoever is root on them may turn LLDP off at any time.
         type: bool
         default: true
       macs:

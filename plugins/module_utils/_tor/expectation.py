@@ -5,7 +5,9 @@
 The one place where the rules are; they are about what the change may have broken. Only neighbours and addresses that
 were seen before the change are required after it.
 
-- A neighbour is there again, except at a port that the change disables or on which it turns LLDP off.
+- A neighbour is there again at a changed port, or one that is or was in a changed port channel, and at the management
+  ports; but not at a port that the change disables or on which it turns LLDP off. Whether a neighbour speaks elsewhere
+  is in the hands of whoever is root there.
 - A port that was in a VLAN forwards again, in its VLANs, and in no other. `show vlan` lists ports with a link. A port
   channel has one as long as a member stays in it and is on.
 - An address is learned at its port again, or at the port channel that the port joined. EOS forgets an address after
@@ -23,7 +25,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from .._plan.steps import Fields
 from .observed import Observed
 from .running_config import RunningConfig
-from .spelling import ACCESS, CHANNEL, EVERY_VLAN, TRUNK, vlan_ids
+from .spelling import ACCESS, CHANNEL, EVERY_VLAN, MANAGEMENT, TRUNK, vlan_ids
 
 NEW_ERRORS = 10
 PAUSES_PER_SECOND = 1000
@@ -65,11 +67,13 @@ def expectation(
     """
     errors, pauses = seen.errors or {}, seen.pause_frames or {}
     changed = [name for name, fields in ports.items() if fields != running.ports.get(name)]
+    affected = {name for name in ports if {name, _channel(running.ports, name), _channel(ports, name)} & {*changed}}
     members = dict(_members(seen, running, ports, vlans))
     return Expectation(
         neighbours=[
             {"at": name, **neighbour}
             for name, there in (seen.neighbours or {}).items()
+            if name in affected or name.startswith(MANAGEMENT)
             if _is_on(ports, name) and ports.get(name, {}).get("lldp", True)
             for neighbour in there
         ],

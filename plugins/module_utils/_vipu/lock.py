@@ -8,18 +8,20 @@ import contextlib
 import getpass
 import os
 import socket
+import stat
 import time
 from typing import Iterator
 
 from .._host.lock import Held, locked
 from .._plan.converge import Refused
 
-LOCK_DIRECTORY = "/run/lock"
+# Not /run/lock, where any user may make a lock first, and hold it.
+LOCK_DIRECTORY = "/run/ipu-pod"
 
 
 def lock_file(port: int, directory: str = LOCK_DIRECTORY) -> str:
     """The lock of the controller with that admin port; a host has many names, so the name is no part of it."""
-    return f"{directory}/ipu.pod.vipu-{port}.lock"
+    return f"{directory}/vipu-{port}.lock"
 
 
 @contextlib.contextmanager
@@ -48,10 +50,26 @@ def only_writer(path: str, what: str, timeout: float = 0) -> Iterator[None]:
 
 
 def _opened(path: str) -> int:
+    directory, name = os.path.split(path)
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(directory, 0o700)
+        folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            _check_ours(directory, os.fstat(folder))
+            return os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        finally:
+            os.close(folder)
     except OSError as error:
         raise Refused(f"{path}: the lock cannot be opened ({error.strerror}); run as the user who owns it") from error
+
+
+def _check_ours(directory: str, status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise Refused(
+            f"{directory}: others than {getpass.getuser()} may change this directory of locks; remove it, and the next "
+            "run makes it anew"
+        )
 
 
 def _holder(what: str) -> str:

@@ -265,6 +265,28 @@ def test_neighbour_that_is_not_missed(switch: InProcessSwitch, wish: Any, what: 
     assert switch.change((), [{"name": "Et9/1", **wish}], checks=Checks(settle_within=0, **what)).failure is None
 
 
+def test_a_tenant_who_stops_lldp_does_not_undo_changes_of_other_ports(switch: InProcessSwitch) -> None:
+    switch.observe(neighbours={"Ethernet9/1": NEIGHBOUR})
+    switch.meanwhile = {"commit timer": switch.observe}
+    assert switch.change(VLANS, PORTS[1:], checks=Checks(settle_within=0)).failure is None
+
+
+def test_a_neighbour_behind_a_changed_port_channel_has_to_come_back(switch: InProcessSwitch) -> None:
+    switch.configure("interface Port-Channel9", "interface Ethernet9/1", "channel-group 9 mode active")
+    switch.type("copy running-config startup-config")
+    switch.observe(neighbours={"Ethernet9/1": NEIGHBOUR})
+    switch.meanwhile = {"commit timer": switch.observe}
+    outcome = failed(switch, ports=[{"name": "Po9", "mtu": 9000}], checks=Checks(settle_within=0))
+    assert "neighbour ipum1 is not seen at Ethernet9/1 any more" in str(outcome.failure)
+
+
+def test_a_neighbour_at_the_management_port_has_to_come_back(switch: InProcessSwitch) -> None:
+    switch.observe(neighbours={"Management1": NEIGHBOUR})
+    switch.meanwhile = {"commit timer": switch.observe}
+    outcome = failed(switch, checks=Checks(settle_within=0))
+    assert "neighbour ipum1 is not seen at Management1 any more" in str(outcome.failure)
+
+
 def test_address_that_is_silent_at_a_changed_port_prevents_confirmation(switch: InProcessSwitch) -> None:
     switch.observe(macs=[MAC])
     switch.meanwhile = {"commit timer": switch.observe}

@@ -57,5 +57,49 @@ def test_a_lock_that_nobody_holds_any_more_says_nothing(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_cannot_be_opened_is_no_traceback(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="the lock cannot be opened"), only_writer(f"{tmp_path}/missing/lock", "x"):
+    with pytest.raises(Refused, match="the lock cannot be opened"), only_writer(f"{tmp_path}/missing/locks/lock", "x"):
         pass
+
+
+def test_no_other_user_can_make_a_lock_first() -> None:
+    there = [parent for parent in Path(lock_file(8091)).parents if parent.exists()]
+    assert not [parent for parent in there if parent.stat().st_mode & 0o022]
+
+
+def test_the_directory_of_locks_is_its_owners_alone(tmp_path: Path) -> None:
+    path = Path(lock_file(8091, f"{tmp_path}/locks"))
+    with only_writer(str(path), "vipu_state"):
+        assert (path.parent.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+def test_a_directory_in_which_others_may_write_holds_no_lock(tmp_path: Path) -> None:
+    directory = tmp_path / "locks"
+    directory.mkdir()
+    directory.chmod(0o1777)
+    with pytest.raises(Refused, match="may change this directory"), only_writer(lock_file(8091, str(directory)), "x"):
+        pass
+    assert not list(directory.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to another user")
+def test_a_directory_of_another_user_holds_no_lock(tmp_path: Path) -> None:
+    directory = tmp_path / "locks"
+    directory.mkdir(mode=0o700)
+    os.chown(directory, 12345, 12345)
+    with pytest.raises(Refused, match="may change this directory"), only_writer(lock_file(8091, str(directory)), "x"):
+        pass
+    assert not list(directory.iterdir())
+
+
+@pytest.mark.parametrize("place", ["locks", "locks/vipu-8091.lock"])
+def test_a_lock_is_not_looked_for_through_a_symbolic_link(tmp_path: Path, place: str) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    link = tmp_path / place
+    link.parent.mkdir(mode=0o700, exist_ok=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    with (
+        pytest.raises(Refused, match="the lock cannot be opened"),
+        only_writer(f"{tmp_path}/locks/vipu-8091.lock", "x"),
+    ):
+        pass
+    assert not list((tmp_path / "elsewhere").iterdir())
