@@ -24,6 +24,8 @@ Run = Callable[[List[str]], Tuple[int, str, str]]
 NOT_UNDERSTOOD = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 VERSION = re.compile(r"^version: *v?(\d+(?:\.\d+)+)", re.MULTILINE)
 ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
+# The same where a program speaks of it in another way, as JSON or as a configuration.
+_KEY_IN_ANSWER = re.compile(r"""(Access [Kk]ey is:? |access[_-]key["']? ?[:=] ?)(["']?)[^\s"',]+""")
 
 
 class NotDone(DeviceError):
@@ -176,18 +178,22 @@ class Controller:
         except NOT_UNDERSTOOD as error:
             raise DeviceError(
                 f"{self._where}: `{self._spelled(words)}` printed something that is not understood "
-                f"({type(error).__name__} {error}): {answer.strip()[:80]!r}"
+                f"({type(error).__name__} {error}): {_without_key(answer.strip())[:80]!r}"
             ) from error
 
     def _ask(self, words: list[str]) -> str:
         code, output, errors = self._run(self._command + words)
         if code != 0:
-            answer = errors.strip() or output.strip() or f"exit code {code} without a word"
+            answer = _without_key(errors.strip() or output.strip()) or f"exit code {code} without a word"
             raise NotDone(f"{self._where}: `{self._spelled(words)}` failed: {answer}", answer)
         return output
 
     def _spelled(self, words: list[str]) -> str:
         return f"{self._end_point} {' '.join(words)}"
+
+
+def _without_key(answer: str) -> str:
+    return _KEY_IN_ANSWER.sub(r"\1\2(secret)", answer)
 
 
 def attributes_of(reply: Any) -> dict[str, dict[int, dict[str, str]]]:
