@@ -80,6 +80,12 @@ options:
     description:
       - With O(state=confirmed), RV(pending) of the call with O(confirm=false). Nothing is done where that is empty.
     type: dict
+  run_key:
+    description:
+      - A secret with which RV(pending) recognises the lines of others without showing them. The action plugin sets it
+        to one of this run of ansible-playbook and this switch, so O(pending) is confirmed by the run that has it.
+    type: str
+    default: ""
   not_probed:
     description:
       - With O(state=confirmed), ports to whose machines no ARP probe could be sent. No MAC address has to be learned
@@ -320,6 +326,7 @@ def change(module: AnsibleModule, declared: Declared) -> None:
         host,
         reachable,
         owned=module.params["owned"] and declared_of(module.params, module.params["owned"]),
+        key=module.params["run_key"],
     )
 
     def extra(outcome: Outcome) -> dict[str, Any]:
@@ -344,9 +351,10 @@ def confirm(module: AnsibleModule) -> None:
     pending = pending_of(module.params["pending"]).without_addresses_at(not_probed)
     if module.check_mode:
         module.exit_json(changed=True, session=pending.session)
+    key = module.params["run_key"]
     send, reachable = way_to(module._socket_path)
-    _seen, text = confirm_if_right(send, reachable, SYSTEM_CLOCK, pending)
-    mismatch, left = pending.mismatch(parse(text)), Unsaved(**pending.unsaved)
+    _seen, text = confirm_if_right(send, reachable, SYSTEM_CLOCK, pending, key)
+    mismatch, left = pending.mismatch(parse(text), key), Unsaved(**pending.unsaved)
     if left.may_be_saved and not mismatch:
         try:
             save(send)

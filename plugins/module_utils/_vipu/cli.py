@@ -24,6 +24,8 @@ Run = Callable[[List[str]], Tuple[int, str, str]]
 # What the output may look like that is not understood.
 VERSION = re.compile(r"^version: *v?(\d+(?:\.\d+)+)", re.MULTILINE)
 ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
+# The same where a program speaks of it in another way, as JSON or as a configuration.
+_KEY_IN_ANSWER = re.compile(r"""(Access [Kk]ey is:? |access[_-]key["']? ?[:=] ?)(["']?)[^\s"',]+""")
 
 
 class NotDone(DeviceError):
@@ -176,13 +178,13 @@ class Controller:
         except NOT_UNDERSTOOD as error:
             raise DeviceError(
                 f"{self._where}: `{self._spelled(words)}` printed something that is not understood "
-                f"({type(error).__name__} {error}): {answer.strip()[:80]!r}"
+                f"({type(error).__name__} {error}): {_without_key(answer.strip())[:80]!r}"
             ) from error
 
     def _ask(self, words: list[str]) -> str:
         code, output, errors = self._run(self._command + words)
         if code != 0:
-            answer = errors.strip() or output.strip() or f"exit code {code} without a word"
+            answer = _without_key(errors.strip() or output.strip()) or f"exit code {code} without a word"
             raise NotDone(f"{self._where}: `{self._spelled(words)}` failed: {answer}", answer)
         return output
 
@@ -196,6 +198,10 @@ def word(name: str) -> str:
         why = f"{name!r} is a name that a program could take for an option; remove by hand what has it"
         raise NotDone(why, why)
     return name
+
+
+def _without_key(answer: str) -> str:
+    return _KEY_IN_ANSWER.sub(r"\1\2(secret)", answer)
 
 
 def attributes_of(reply: Any) -> dict[str, dict[int, dict[str, str]]]:

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from ansible import constants
@@ -34,6 +35,14 @@ class RunFolder:
         path = self._path(kind, name)
         found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
         return found
+
+    def key(self, device: str) -> str:
+        """A secret of this run for one device; only tasks on the device itself ask for it, one after another."""
+        kept = self.read("keys", device)
+        if kept is None:
+            kept = {"key": token_hex()}
+            self.write("keys", device, kept)
+        return str(kept["key"])
 
     def names(self, kind: str) -> list[str]:
         """The names of what was kept, sorted."""

@@ -68,6 +68,12 @@ def test_what_has_been_carried_out_is_known_by_stage_and_device(tmp_path: Path) 
     assert folder.done() == {("switches", "p-tor"), ("vpods", "p-poplar1")}
 
 
+def test_each_device_has_one_key_in_a_run_and_another_in_the_next(tmp_path: Path) -> None:
+    run, next_run = RunFolder(tmp_path / "a"), RunFolder(tmp_path / "b")
+    assert run.key("p-tor") == run.key("p-tor")
+    assert len({run.key("p-tor"), run.key("q-tor"), next_run.key("p-tor")}) == 3
+
+
 def test_it_is_in_ansibles_own_folder_for_nobody_else_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path / "of-ansible"))
     RunFolder().write("looks", "a", {})

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from typing import Any
@@ -14,6 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks
 from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import confirm_if_right
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pending_of
+from ansible_collections.ipu.pod.plugins.module_utils._tor.secrets import digests
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import save
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session_name import Owner
 from tests.support.in_memory.switch import SESSION, InProcessSwitch, Killed
@@ -210,7 +212,7 @@ def test_switch_that_took_no_new_connection_before_is_not_expected_to(switch: In
 def test_lines_of_somebody_else_meanwhile_prevent_confirmation(switch: InProcessSwitch) -> None:
     switch.meanwhile = {"commit timer": lambda: switch.configure("ntp server 192.0.2.1", "snmp-server community x")}
     outcome = failed(switch)
-    message = "lines that are not part of it changed meanwhile: 0 vanished, new are: ntp server 192.0.2.1 | snmp-server"
+    message = "lines that are not part of it changed meanwhile: 0 vanished, new are: ntp server ... | snmp-server"
     assert f"{message} community ...;" in str(outcome.failure)
 
 
@@ -350,8 +352,9 @@ def test_pause_storm_at_a_changed_port(switch: InProcessSwitch, received: int, i
     assert ("Ethernet9/1 gets 1001 PFC frames a second, a pause storm" in str(outcome.failure)) == is_refused
 
 
-def confirmed(switch: InProcessSwitch, plain: Any) -> None:
-    confirm_if_right(switch.send, lambda: True, switch.clock, pending_of(plain))
+def confirmed(switch: InProcessSwitch, plain: Any, key: str = "") -> None:
+    assert switch.last
+    confirm_if_right(switch.send, lambda: True, switch.clock, pending_of(plain), key or switch.last.key)
     save(switch.send)
 
 
@@ -372,6 +375,27 @@ def test_pending_change_holds_no_secret(switch: InProcessSwitch) -> None:
     assert switch.last
     assert switch.last.pending
     assert "s3cret" not in str(switch.last.pending.plain())
+
+
+def test_nobody_can_try_lines_of_others_on_a_pending_change(switch: InProcessSwitch) -> None:
+    line = "username joe secret sha512 s3cret"
+    switch.configure(line)
+    switch.change(**DECLARED, confirms=False)
+    assert switch.last
+    assert switch.last.pending
+    tried = {hashlib.sha256(line.encode()).hexdigest()[:16], *digests([line], ""), *digests([line], "another key")}
+    assert tried.isdisjoint(switch.last.pending.foreign)
+    assert set(digests([line], switch.last.key)) <= set(switch.last.pending.foreign)
+    assert switch.last.key not in f"{switch.last} {switch.last.pending.plain()}"
+
+
+def test_pending_change_is_confirmed_by_its_own_run_alone(switch: InProcessSwitch) -> None:
+    switch.configure("username joe secret sha512 s3cret")
+    switch.change(**DECLARED, confirms=False)
+    assert switch.last
+    assert switch.last.pending
+    with pytest.raises(DeviceError, match="lines that are not part of it changed meanwhile"):
+        confirmed(switch, switch.last.pending.plain(), key="another key")
 
 
 def test_pending_change_is_undone_if_something_is_wrong_then(switch: InProcessSwitch) -> None:
