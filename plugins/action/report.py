@@ -12,7 +12,6 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.atomic import NewFile
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._text.line import printable
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
@@ -65,7 +64,7 @@ class ActionModule(PodAction):
             view = self._view(options, variables)
         return {
             "changed": _write(view.files, options["directory"]) if options["directory"] else False,
-            "lines": list(map(printable, view.lines)),
+            "lines": list(view.lines),
             "exit_code": view.exit_code,
             # Ansible's own output shows it as well.
             "_ansible_verbose_always": True,
