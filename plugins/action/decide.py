@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
@@ -83,10 +82,10 @@ class ActionModule(PodAction):
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
         return {
-            "refusals": list(map(one_line, [*decision.refusals, *_moved(document, options["plan"])])),
+            "refusals": [*decision.refusals, *_moved(document, options["plan"])],
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
-            "findings": [one_line(finding_text(each)) for each in decision.findings],
+            "findings": [finding_text(each) for each in decision.findings],
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
@@ -132,7 +133,7 @@ def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         if key not in before
     ]
     order = [] if different or further or list(before) == list(after) else ["the steps are due in another order"]
-    return [*unseen, *different, *further, *order]
+    return list(map(one_line, [*unseen, *different, *further, *order]))
 
 
 def _by_thing(steps: Sequence[Step]) -> dict[tuple[Any, ...], Step]:

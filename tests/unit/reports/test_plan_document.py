@@ -21,7 +21,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document imp
     parse_plan,
     plan_document,
 )
-from tests.support.hostile import HOSTILE
+from tests.support.hostile import HOSTILE, is_seen
 from tests.support.reviewed_pod import declared
 
 DECLARATION = parse_declaration(declared())
@@ -212,7 +212,9 @@ def test_a_saved_plan_with_hostile_text_is_never_carried_out(text: str) -> None:
     for changes in (fields, {**fields, "name": "Ethernet9/1"}, {"to": {text: text}, "reason": text}):
         steps = [{**plan["steps"][0], **changes}]
         saved = parse_plan(json.dumps({**plan, "steps": steps, "fingerprint": fingerprint_of(steps)}), "plan.json")
-        assert moved(saved, document(PORT))
+        sentences = moved(saved, document(PORT))
+        assert sentences
+        assert list(filter(is_seen, sentences)) == sentences
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"schema": 2, "steps": ' + "[" * 100_000, "\x00", "9" * 10_000])
