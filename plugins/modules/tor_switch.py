@@ -257,19 +257,21 @@ session:
   returned: state is not gathered or rendered
   sample: ipu-pod_root_control_4711_20250131T120000Z
 session_diff:
-  description: The switch's own diff of the session, without secrets. Empty if none was opened.
+  description:
+    - The switch's own diff of the session. Empty if none was opened.
+    - What this module can declare is shown whole, of other lines the first two words.
   type: str
   returned: with RV(before)
 not_saved:
   description:
     - Why what is declared is in force, but not saved, and what to do; also a warning. Empty where it is saved.
-    - Of lines of others it has the headers, without secrets.
+    - Of lines of others it has the headers of their blocks, or their first two words.
   type: str
   returned: state is merged, replaced, overridden or confirmed
   sample: ""
 pending:
   description:
-    - What O(state=confirmed) has to be given in O(pending), before O(confirm_within) is over.
+    - What O(state=confirmed) has to be given in O(pending), in the same run, before O(confirm_within) is over.
     - V(null) if there is nothing to confirm.
   type: dict
   returned: with RV(before)

@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import base64
 import getpass
 import grp
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -16,16 +14,10 @@ import pytest
 
 from tests.support.checkout import ROOT
 from tests.support.playbook_run import run_playbook
+from tests.support.secret_spellings import secrets_in
 
 HEADER = "# ours"
 OLD, NEW = "0ldKey-eight-words", "n3wKey-eight-words"
-
-
-def spellings(secret: str) -> set[str]:
-    """A secret as it may be found in an output: as it is, in base64 at each offset, and hashed."""
-    plain = secret.encode()
-    shifted = (base64.b64encode(b"x" * offset + plain)[4 if offset else 0 : -4].decode() for offset in range(3))
-    return {secret, *shifted, *(hashlib.new(name, plain).hexdigest() for name in ("md5", "sha1", "sha256", "sha512"))}
 
 
 def client(key: str) -> str:
@@ -71,5 +63,5 @@ def test_no_change_of_a_client_shows_its_key(tmp_path: Path, tasks: str, old: st
     run = run_playbook(playbook, "-vvv", "--diff", directory=tmp_path)
     output = run.stdout + run.stderr
     assert run.returncode == 0, output
-    assert [secret for key in (OLD, NEW) for secret in spellings(key) if secret in output] == []
+    assert secrets_in(output, (OLD, NEW)) == []
     assert (place.read_text() if place.exists() else None) == (client(new) if tasks == "client" else None)
