@@ -33,6 +33,8 @@ SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
 # All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
 LONGEST = 1000
+# What the secrets of different hosts are compared by.
+SECRETS = "secrets"
 NOT_TAKEN = "Data could not be sent"
 
 OPTIONS = {"host": {"type": "str"}, "parts": {"type": "list", "elements": "str", "choices": list(PARTS)}}
@@ -80,7 +82,7 @@ class ActionModule(PodAction):
             return {"settings": settings, **seen}
         partitions = plain(variables.get("vipu_ipuof_partitions", []))
         dedicated = plain(variables.get("vipu_dedicated_vpods", []))
-        arguments = asked_of_host(groups, settings, partitions, dedicated)
+        arguments = {**asked_of_host(groups, settings, partitions, dedicated), "run_key": RunFolder().key(SECRETS)}
         if parts is not None:
             arguments["parts"] = [each for each in arguments["parts"] if each in parts]
         answer = self._execute_module(module_name="ipu.pod.host_look", module_args=arguments, task_vars=variables)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -36,13 +38,17 @@ class RunFolder:
         found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
         return found
 
-    def key(self, device: str) -> str:
-        """A secret of this run for one device; only tasks on the device itself ask for it, one after another."""
-        kept = self.read("keys", device)
-        if kept is None:
-            kept = {"key": token_hex()}
-            self.write("keys", device, kept)
-        return str(kept["key"])
+    def key(self, purpose: str) -> str:
+        """A secret of this run for one purpose, the same for all tasks, also for those that ask at the same time."""
+        path = self._path("keys", purpose)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps({"key": token_hex()}), encoding="utf-8")
+        # Of several only the first one has the name.
+        with suppress(FileExistsError):
+            os.link(new, path)
+        new.unlink()
+        return str((self.read("keys", purpose) or {})["key"])
 
     def names(self, kind: str) -> list[str]:
         """The names of what was kept, sorted."""
