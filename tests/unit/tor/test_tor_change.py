@@ -7,13 +7,16 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks
+from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks, missing
 from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import confirm_if_right
+from ansible_collections.ipu.pod.plugins.module_utils._tor.expectation import Expectation
+from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Observed
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pending_of
 from ansible_collections.ipu.pod.plugins.module_utils._tor.secrets import digests
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import save
@@ -325,8 +328,27 @@ def test_address_is_looked_for_at_the_channel_that_its_port_joins(switch: InProc
 
 
 def test_port_that_stops_forwarding_prevents_confirmation(switch: InProcessSwitch) -> None:
+    switch.meanwhile = {"commit timer": lambda: switch.observe(unplugged=["Ethernet9/1"])}
+    assert "Ethernet9/1 does not forward in VLAN 101" in str(failed(switch).failure)
+
+
+def test_a_tenant_who_takes_a_link_down_does_not_undo_changes_of_other_ports(switch: InProcessSwitch) -> None:
+    switch.observe(macs=[{**MAC, "port": "Ethernet8/1"}])
     switch.meanwhile = {"commit timer": lambda: switch.observe(unplugged=["Ethernet8/1"])}
-    assert "Ethernet8/1 does not forward in VLAN 1" in str(failed(switch).failure)
+    assert switch.change(**DECLARED, checks=Checks(settle_within=0)).failure is None
+
+
+def test_an_untouched_port_that_has_its_link_and_leaves_its_vlan_is_missed() -> None:
+    nothing: dict[str, Any] = {"neighbours": [], "members": {}, "at_most": {}, "errors": {}, "pauses": {}, "time": 0.0}
+    mac = {"mac": "0c:42:a1:00:00:01", "at": ["Ethernet8/1"], "vlan": "101"}
+    expected = Expectation(macs=[mac], with_link={"Ethernet8/1": ["101"]}, **nothing)
+    elsewhere = Observed(vlan_members={"1": ["Ethernet8/1"]})
+    assert missing(expected, elsewhere) == "Ethernet8/1 does not forward in VLAN 101"
+    assert (
+        missing(replace(expected, with_link={}), elsewhere)
+        == "address 0c:42:a1:00:00:01 is not seen at Ethernet8/1 any more"
+    )
+    assert missing(expected, Observed(vlan_members={"1": []})) is None
 
 
 @pytest.mark.parametrize(("new", "is_refused"), [(10, False), (11, True)])
