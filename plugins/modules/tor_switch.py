@@ -96,7 +96,8 @@ options:
   checks:
     description:
       - Pre-commit checks beside those that always run, namely that the switch has what was planned, that nothing of
-        somebody else has appeared or vanished, and that each port which forwarded frames does so in its VLANs.
+        somebody else has appeared or vanished, and that each port which forwarded frames does so in its VLANs; one
+        that the change does not touch may have lost its link.
       - Only neighbours and MAC addresses that were seen before the change are required after it.
     type: dict
     suboptions:

@@ -10,6 +10,7 @@ from shlex import quote
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import FORMAT, jobs_from
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import DeclaredPartition, Settings
 from podsim.floor import image
 from podsim.floor.facts import Software
@@ -241,6 +242,22 @@ def test_forged_options_and_comments_get_what_is_counted_or_nothing(cluster: Slu
         assert "denied" in cluster.sh(f"scontrol update JobId={number} AdminComment='ipu.pod ipus=8'", USER).text
         assert "denied" in cluster.sh(f"scontrol update JobId={number} Licenses=ipu:8", USER).text
         cluster.sh(f"scancel {number}")
+
+
+def test_what_squeue_prints_of_a_job_is_read_as_it_is(cluster: SlurmCluster) -> None:
+    cluster.use(DYNAMIC)
+    other, _result = cluster.submitted(f"-L other:1 {SLEEP}")
+    ours, _result = cluster.submitted(f"--ipus=16 -L other:2 {SLEEP}")
+    plain, _result = cluster.submitted(SLEEP)
+    listed = cluster.sh(f"squeue --noheader --all --jobs={other},{ours},{plain} --Format='{FORMAT}'").text
+    jobs, not_understood = jobs_from(listed)
+    assert not_understood == []
+    assert {str(job.id): (job.ipus, job.note) for job in jobs} == {
+        other: (0, {}),
+        ours: (16, {"ipus": "16", "gcds": "1"}),
+        plain: (0, {}),
+    }
+    cluster.sh(f"scancel {other} {ours} {plain}")
 
 
 @pytest.mark.parametrize("change", CHANGES)
