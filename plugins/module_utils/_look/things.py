@@ -48,10 +48,10 @@ Found = Dict[str, Any]
 def paths_from(paths: Iterable[str], secrets: Iterable[str] = ()) -> dict[str, Found]:
     """Return the state of each path without following links. Globs are expanded, missing paths left out.
 
-    Of ``secrets`` there is no checksum: whoever sees it could try guesses.
+    Of ``secrets`` that not everybody can read there is no checksum: whoever sees it could try guesses.
     """
     hidden = set(_expanded(secrets))
-    found = {path: _path(path, path not in hidden) for path in _expanded(paths)}
+    found = {path: _path(path, path in hidden) for path in _expanded(paths)}
     return {path: seen for path, seen in found.items() if seen}
 
 
@@ -124,7 +124,7 @@ def _expanded(paths: Iterable[str]) -> Sequence[str]:
     return sorted({match for path in paths for match in (glob.glob(path) if glob.has_magic(path) else [path])})
 
 
-def _path(path: str, has_checksum: bool) -> Found:
+def _path(path: str, may_be_secret: bool) -> Found:
     try:
         status = os.lstat(path)
         found: Found = {
@@ -136,7 +136,8 @@ def _path(path: str, has_checksum: bool) -> Found:
         }
         if found["kind"] == "link":
             found["target"] = os.readlink(path)
-        if found["kind"] == "file" and has_checksum:
+        is_secret = may_be_secret and not status.st_mode & stat.S_IROTH
+        if found["kind"] == "file" and not is_secret:
             found["sha256"] = _checksum(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}

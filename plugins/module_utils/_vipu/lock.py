@@ -15,7 +15,8 @@ from typing import Iterator
 from .._host.lock import Held, lock_file, locked
 from .._plan.converge import Refused
 
-OF_ROOT, OF_OTHERS = "/run/ipu-pod", "~/.local/state/ipu-pod"
+# For nobody else to enter, so not in /run/ipu-pod, where jobs of Slurm have theirs.
+OF_ROOT, OF_OTHERS = "/run/ipu-pod-locks", "~/.local/state/ipu-pod"
 
 
 def lock_of(port: int, directory: str = "") -> str:
