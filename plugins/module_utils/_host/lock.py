@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import time
 from typing import Iterator
 
@@ -17,17 +16,12 @@ class Held(Exception):
     """Another process has the lock."""
 
 
-def lock_file(path: str) -> int:
-    """Open a file to lock, which nobody else can open: whoever can open a file or a directory can lock it for ever."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
 @contextlib.contextmanager
 def locked(descriptor: int, byte: int | None = None, timeout: float | None = None) -> Iterator[None]:
     """Hold a lock while the body runs.
 
     Args:
-        descriptor: an open file.
+        descriptor: an open file or directory.
         byte: this byte of the file alone; by default all of it.
         timeout: how long to wait for another holder, in seconds; by default as long as it takes.
 

@@ -11,9 +11,8 @@ from typing import Iterator
 
 from .atomic import NewFile, remove_unfinished
 from .files import os_errors_as
-from .lock import lock_file, locked
+from .lock import locked
 
-_LOCK = ".alone"
 _REMEDY = "; use a user who may work there"
 
 
@@ -35,7 +34,7 @@ class Store:
         """While the body runs, no other process is in such a body; it takes milliseconds, so others wait."""
         with os_errors_as(self._path, _REMEDY):
             os.makedirs(self._path, mode=0o755, exist_ok=True)
-            descriptor = lock_file(self.path(_LOCK))
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with locked(descriptor):
                 yield

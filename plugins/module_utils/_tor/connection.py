@@ -13,7 +13,6 @@ from ansible.module_utils.connection import Connection
 from ansible.module_utils.connection import ConnectionError as AnsibleConnectionError
 
 from .._plan.converge import DeviceError, Refused
-from .._text.line import one_line
 from .._text.remedy import turned_away, with_remedy
 from .session import CommandRefused, Send
 
@@ -102,7 +101,7 @@ def _greets(connection: Any) -> bool:
 
 
 def _device_error(error: Exception) -> DeviceError:
-    text = one_line(str(error))
+    text = " ".join(str(error).split())
     # eAPI's own error codes are positive, and the command line begins its errors with a percent sign; what is left
     # comes from the way to the switch.
     if getattr(error, "code", 0) > 0 or re.search(r"(?:^|\s)% ?[A-Z]", text):
