@@ -59,7 +59,7 @@ site: setup ## Run playbooks/site.yml against the simulated POD64
 setup: .venv/ready ## Prepare .venv: tools, the simulated pod's programs, the collection
 	@:
 
-.venv/ready: pyproject.toml simulator/pyproject.toml tests/tools/setup.sh
+.venv/ready: pyproject.toml simulator/pyproject.toml tests/tools/setup.sh $(wildcard tests/tools/locks/*.txt)
 	@PYTHON=$(PYTHON) bash tests/tools/setup.sh
 
 .PHONY: format
@@ -70,6 +70,10 @@ format: setup ## Put the Python code into its one format
 .PHONY: generate
 generate: setup ## Write the files that are made from others, such as the READMEs of the roles
 	@for program in tests/tools/generate_*.py; do PYTHONPATH=.venv/collections python "$$program"; done
+
+.PHONY: lock
+lock: setup ## Write the versions and hashes of all packages that follow from pyproject.toml
+	@python tests/tools/lock.py
 
 .PHONY: check
 check: setup ## Lint, types, unit and property tests: about two minutes

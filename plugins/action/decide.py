@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
@@ -116,9 +117,8 @@ def _moved(document: dict[str, Any], path: str | None) -> list[str]:
     if path is None:
         return []
     try:
-        with open(path, encoding="utf-8") as file:
-            saved = parse_plan(file.read(), path)
-        found = moved(saved, document)
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise Refused(str(error)) from None
+    found = moved(parse_plan(text, path), document)
     return [f"The plan of {path} is not carried out. Since it was made:", *found] if found else []

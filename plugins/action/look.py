@@ -13,6 +13,7 @@ from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_at_switch
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import turned_away, with_remedy
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import own_connection
@@ -31,6 +32,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
 SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
 # All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
+LONGEST = 1000
+# What the secrets of different hosts are compared by.
+SECRETS = "secrets"
 NOT_TAKEN = "Data could not be sent"
 
 OPTIONS = {"host": {"type": "str"}, "parts": {"type": "list", "elements": "str", "choices": list(PARTS)}}
@@ -78,7 +82,7 @@ class ActionModule(PodAction):
             return {"settings": settings, **seen}
         partitions = plain(variables.get("vipu_ipuof_partitions", []))
         dedicated = plain(variables.get("vipu_dedicated_vpods", []))
-        arguments = asked_of_host(groups, settings, partitions, dedicated)
+        arguments = {**asked_of_host(groups, settings, partitions, dedicated), "run_key": RunFolder().key(SECRETS)}
         if parts is not None:
             arguments["parts"] = [each for each in arguments["parts"] if each in parts]
         answer = self._execute_module(module_name="ipu.pod.host_look", module_args=arguments, task_vars=variables)
@@ -114,4 +118,4 @@ def _without(outcome: str, message: str) -> Mapping[str, str]:
 
 
 def _line(message: str) -> str:
-    return " ".join(message.split())[:1000] or "it did not say why"
+    return one_line(message, LONGEST) or "it did not say why"

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._host.atomic import NewFile
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import seconds_since_start
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.written_files import write_files
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     View,
     allocations_of,
@@ -28,6 +26,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import STAGE_NAMES
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.open_controllers import open_controllers
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import report_lines, stage_lines
 
 # Views that need a look and no plan.
@@ -62,10 +61,12 @@ class ActionModule(PodAction):
             view = _of_looks(options, declaration_of(variables, self._loader))
         else:
             view = self._view(options, variables)
+        is_plan = options["view"] == "plan"
         return {
-            "changed": _write(view.files, options["directory"]) if options["directory"] else False,
+            "changed": write_files(view.files, options["directory"]) if options["directory"] else False,
             "lines": list(view.lines),
             "exit_code": view.exit_code,
+            "warnings": open_controllers(declaration_of(variables, self._loader)) if is_plan else [],
             # Ansible's own output shows it as well.
             "_ansible_verbose_always": True,
         }
@@ -92,19 +93,6 @@ class ActionModule(PodAction):
         if name == "summary":
             return summary_view(declaration, folder.looks(), reading["wanted"], folder.done())
         return vpods_view(document, declaration, options["vpods"])
-
-
-def _write(files: Mapping[str, str], directory: str) -> bool:
-    """Write the files of a view and return whether any of them changed."""
-    Path(directory).mkdir(mode=0o755, parents=True, exist_ok=True)
-    is_changed = False
-    for name, text in files.items():
-        path = Path(directory) / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            with NewFile(str(path), 0o644) as new:
-                new.put(text)
-            is_changed = True
-    return is_changed
 
 
 def _of_looks(options: dict[str, Any], declaration: Declaration) -> View:

@@ -14,6 +14,7 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.confirmation import Lost, Result, carried_out
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 
 MODULE = "ipu.pod.rnic_network"
 DEFAULT_CONFIRM_WITHIN = 120
@@ -62,4 +63,4 @@ class ActionModule(ActionBase):
 
 
 def _one_line(error: AnsibleError) -> str:
-    return " ".join(str(error).split())
+    return one_line(str(error))

@@ -20,6 +20,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions i
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.open_controllers import open_controllers
 
 # Of the role poplar_server.
 VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")
@@ -41,6 +42,7 @@ class ActionModule(PodAction):
         else:
             document, text = _file(path)
         problems = [str(problem) for problem in located(problems_of(document), text, Path(path).name)]
+        warnings = [] if problems else open_controllers(parse_declaration(document))
         contradictions: list[str] = []
         if not problems and variables["groups"].get("ipu_pods"):
             declaration = parse_declaration(document_of(variables, self._loader))
@@ -49,7 +51,7 @@ class ActionModule(PodAction):
                 for host in variables["groups"]["poplar_servers"]
             }
             contradictions = declared_contradictions(declaration, settings)
-        return {"problems": problems, "contradictions": contradictions}
+        return {"problems": problems, "contradictions": contradictions, "warnings": warnings}
 
 
 def _file(path: str) -> tuple[Any, str]:

@@ -29,6 +29,7 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import printable, visible
 from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import is_full, is_not_root, with_remedy
 
 REPORT = "ipu.pod.report"
@@ -101,7 +102,7 @@ class CallbackModule(Default):
         if result.task.action == REPORT:
             is_of_stage = result.task.args.get("view") == "stage"
             self._has_reported = True
-            for line in result.result.get("lines", ()):
+            for line in map(printable, result.result.get("lines", ())):
                 self._display.display(f"  {line}" if is_of_stage else line)
         elif result.task.action in SHOWN and not result.task.loop:
             self._show(result.result.get("msg", ""))
@@ -154,6 +155,10 @@ class CallbackModule(Default):
         elif not self._has_reported and not self._changed:
             self._display.display("nothing changed")
 
+    def _dump_results(self, *arguments: Any, **options: Any) -> str:
+        """What Ansible's own output shows of a result."""
+        return "\n".join(map(visible, super()._dump_results(*arguments, **options).split("\n")))
+
     def _show_failure(self, result: Any) -> None:
         output = result.result
         message = str(_message(output))
@@ -165,12 +170,12 @@ class CallbackModule(Default):
         # Where a task was done for a host by another, both are named.
         place = f"{self.host_label(result)}: {result.task.get_name()}"
         self._display.display(f"FAILED {place}", color=constants.COLOR_ERROR, stderr=False)
-        for line in message.splitlines():
+        for line in map(printable, message.split("\n")):
             self._display.display(f"  {line}", color=constants.COLOR_ERROR)
 
     def _show(self, message: Any) -> None:
-        for line in message if isinstance(message, list) else str(message).splitlines():
-            self._display.display(str(line))
+        for line in message if isinstance(message, list) else str(message).split("\n"):
+            self._display.display(printable(str(line)))
 
 
 def _message(output: Mapping[str, Any]) -> Any:

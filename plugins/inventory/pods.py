@@ -75,6 +75,7 @@ from typing import Any
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
+from ansible.template import trust_as_template
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
@@ -87,13 +88,14 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import (
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
+# With which a template of Ansible's begins.
+TEMPLATES = ("{{", "{%", "{#")
+
 
 class InventoryModule(BaseInventoryPlugin):
     """The thin shell: read the file, hand the derived hosts and groups to Ansible."""
 
     NAME = "ipu.pod.pods"
-    # pods.yml is the owner's own, as any inventory.
-    trusted_by_default = True
 
     def verify_file(self, path: str) -> bool:
         """Only files that say by their name that they are for this plugin."""
@@ -109,14 +111,25 @@ class InventoryModule(BaseInventoryPlugin):
             problems = located(error.found, loader.get_text_file_contents(path), Path(path).name)
             raise AnsibleParserError("\n".join([f"{path} is refused:", *map(str, problems)])) from None
         inventory.add_group(EVERYTHING)
-        inventory.set_variable(EVERYTHING, "ipu_pod_file", str(Path(path).resolve()))
+        inventory.set_variable(EVERYTHING, "ipu_pod_file", _as_data(str(Path(path).resolve())))
         for host, variables in host_variables(declaration).items():
             inventory.add_host(host)
             for name, value in variables.items():
-                inventory.set_variable(host, name, value)
+                inventory.set_variable(host, name, _as_data(value))
         for group, members in {**pod_groups(declaration), **groups(declaration)}.items():
             inventory.add_group(group)
             for host in members:
                 inventory.add_host(host, group)
         for child in (*pod_groups(declaration), CONTROLLERS):
             inventory.add_child(EVERYTHING, child)
+
+
+def _as_data(value: Any) -> Any:
+    """The value with only those texts trusted that are no templates: other programs then get them as plain values."""
+    if isinstance(value, dict):
+        return {key: _as_data(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_data(item) for item in value]
+    if not isinstance(value, str) or any(sign in value for sign in TEMPLATES):
+        return value
+    return trust_as_template(value)

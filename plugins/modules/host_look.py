@@ -56,10 +56,12 @@ options:
   kernel_parameters: {description: "For V(things), names of C(sysctl).", type: list, elements: str, default: []}
   secrets:
     description:
-      - For V(things), paths and globs of files that hold an access key. It is not returned, only a checksum of it.
+      - For V(things), paths and globs of files that hold an access key. It is not returned, only what can be compared
+        with that of another host, if both were given the same O(run_key).
     type: list
     elements: str
     default: []
+  run_key: {description: "For V(things), a secret of the run, which O(secrets) are compared by.", type: str}
   controllers:
     description: For V(controllers), those that are asked in any case.
     type: list
@@ -148,7 +150,7 @@ parts:
           C(distribution) and C(os_family) as Ansible's facts call them.
         - C(kernel_parameters) has the running values as text.
         - C(secrets) has for each file its C(text) with C((secret)) for the value of C(api-access-key), and C(secret),
-          the SHA-256 of that value. A file without such a key is a secret as a whole.
+          an HMAC of that value by O(run_key). A file without such a key is a secret as a whole, and has no checksum.
       type: dict
     controllers:
       description:
@@ -200,6 +202,7 @@ ARGUMENTS = {
     "kernel_parameters": NAMES,
     # Names of files, which are no secrets.
     "secrets": dict(NAMES, no_log=False),
+    "run_key": {"type": "str", "no_log": True},
     "controllers": {"type": "list", "elements": "dict", "default": [], "options": CONTROLLER},
     "dedicated_units": {"type": "bool", "default": False},
     "ipuof_configurations": NAMES,

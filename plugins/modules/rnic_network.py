@@ -30,8 +30,8 @@ description:
     hosts' file systems that are reached through it, RDMA queue pairs other than the kernel's own two per port, and
     virtual functions that are given to a virtual machine, are in another network namespace or have an address.
     Users of interfaces above count, too, and for queue pairs those of interfaces below. A mount whose server's address
-    is unknown counts for every interface. Queue pairs that cannot be listed count as in use where the server has
-    RDMA devices.
+    is unknown counts for every interface. FUSE mounts of other users than root do not count. Queue pairs that cannot be
+    listed count as in use where the server has RDMA devices.
   - A change of files alone, and a new VLAN on an interface, end no connection and are never refused for users.
 version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)

@@ -80,6 +80,12 @@ options:
     description:
       - With O(state=confirmed), RV(pending) of the call with O(confirm=false). Nothing is done where that is empty.
     type: dict
+  run_key:
+    description:
+      - A secret with which RV(pending) recognises the lines of others without showing them. The action plugin sets it
+        to one of this run of ansible-playbook and this switch, so O(pending) is confirmed by the run that has it.
+    type: str
+    default: ""
   not_probed:
     description:
       - With O(state=confirmed), ports to whose machines no ARP probe could be sent. No MAC address has to be learned
@@ -90,14 +96,16 @@ options:
   checks:
     description:
       - Pre-commit checks beside those that always run, namely that the switch has what was planned, that nothing of
-        somebody else has appeared or vanished, and that each port which forwarded frames does so in its VLANs.
+        somebody else has appeared or vanished, and that each port which forwarded frames does so in its VLANs; one
+        that the change does not touch may have lost its link.
       - Only neighbours and MAC addresses that were seen before the change are required after it.
     type: dict
     suboptions:
       lldp:
         description:
-          - Every LLDP neighbour that was seen before is there again, except at ports that the change disables or on
-            which it turns LLDP off.
+          - Every LLDP neighbour that was seen before at a changed port, at a member of a changed port channel, or at a
+            management port is there again, except at ports that the change disables or on which it turns LLDP off.
+          - Neighbours at other ports do not count; whoever is root on them may turn LLDP off at any time.
         type: bool
         default: true
       macs:
@@ -250,19 +258,21 @@ session:
   returned: state is not gathered or rendered
   sample: ipu-pod_root_control_4711_20250131T120000Z
 session_diff:
-  description: The switch's own diff of the session, without secrets. Empty if none was opened.
+  description:
+    - The switch's own diff of the session. Empty if none was opened.
+    - What this module can declare is shown whole, of other lines the first two words.
   type: str
   returned: with RV(before)
 not_saved:
   description:
     - Why what is declared is in force, but not saved, and what to do; also a warning. Empty where it is saved.
-    - Of lines of others it has the headers, without secrets.
+    - Of lines of others it has the headers of their blocks, or their first two words.
   type: str
   returned: state is merged, replaced, overridden or confirmed
   sample: ""
 pending:
   description:
-    - What O(state=confirmed) has to be given in O(pending), before O(confirm_within) is over.
+    - What O(state=confirmed) has to be given in O(pending), in the same run, before O(confirm_within) is over.
     - V(null) if there is nothing to confirm.
   type: dict
   returned: with RV(before)
@@ -319,6 +329,7 @@ def change(module: AnsibleModule, declared: Declared) -> None:
         host,
         reachable,
         owned=module.params["owned"] and declared_of(module.params, module.params["owned"]),
+        key=module.params["run_key"],
     )
 
     def extra(outcome: Outcome) -> dict[str, Any]:
@@ -343,9 +354,10 @@ def confirm(module: AnsibleModule) -> None:
     pending = pending_of(module.params["pending"]).without_addresses_at(not_probed)
     if module.check_mode:
         module.exit_json(changed=True, session=pending.session)
+    key = module.params["run_key"]
     send, reachable = way_to(module._socket_path)
-    _seen, text = confirm_if_right(send, reachable, SYSTEM_CLOCK, pending)
-    mismatch, left = pending.mismatch(parse(text)), Unsaved(**pending.unsaved)
+    _seen, text = confirm_if_right(send, reachable, SYSTEM_CLOCK, pending, key)
+    mismatch, left = pending.mismatch(parse(text), key), Unsaved(**pending.unsaved)
     if left.may_be_saved and not mismatch:
         try:
             save(send)

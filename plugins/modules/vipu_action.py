@@ -91,7 +91,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import (
     controller_of,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, CLUSTER, PARTITION
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_file, only_writer
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_of, only_writer
 
 OPTIONS = dict(
     CONNECTION_OPTIONS,
@@ -132,7 +132,7 @@ def carry_out(action: str, step: Step, controller: Controller) -> dict[str, Any]
 def main() -> None:
     """Read, refuse or do."""
     module = AnsibleModule(argument_spec=OPTIONS, supports_check_mode=True)
-    lock = lock_file(module.params["api_port"])
+    lock = lock_of(module.params["api_port"])
     what = f"vipu_action {module.params['action']} {module.params['name']}"
     try:
         with contextlib.nullcontext() if module.check_mode else only_writer(lock, what, module.params["lock_timeout"]):

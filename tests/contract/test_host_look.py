@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ OPTIONS: dict[str, Any] = {
     "packages": ["systemd", "no-such-package"],
     "kernel_parameters": ["net.ipv4.ip_forward"],
     "secrets": ["/var/lib/vipu/keys/*.key"],
+    "run_key": "of the run",
     "controllers": [{"name": ""}],
     "dedicated_units": True,
     "ipuof_configurations": ["train", "no-such-partition"],
@@ -117,7 +118,9 @@ def _check_things(things: dict[str, Any]) -> None:
     assert (packages["os_family"], packages["distribution"]) == ("Debian", "Debian")
     assert (packages["missing"], packages["unknown"]) == (["no-such-package"], False)
     assert things["kernel_parameters"].keys() == {"net.ipv4.ip_forward"}
-    assert things["secrets"] == {KEY: {"text": "(secret)", "secret": hashlib.sha256(b"s3cret").hexdigest()}}
+    assert things["secrets"] == {
+        KEY: {"text": "(secret)", "secret": hmac.new(b"of the run", b"s3cret", "sha256").hexdigest()}
+    }
 
 
 def _check_controllers(controllers: dict[str, Any]) -> None:

@@ -12,7 +12,12 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.directory import Directory
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.hooks import LEAVING_LIMIT, PROCESSES_LIMIT, Hooks
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.hooks import (
+    LEAVING_LIMIT,
+    PROCESSES_LIMIT,
+    ROOM_LIMIT,
+    Hooks,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.program import way_of
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.ways import Way
 from tests.support.in_memory.controller import InProcess
@@ -294,6 +299,22 @@ def test_the_user_of_a_waiting_job_is_notified_once_of_the_reason(bed: Bed) -> N
     (notification,) = [command for command in bed.slurm.commands if command[1] == "notify"]
     assert notification[2] == "5"
     assert notification[3].startswith("create partition (slurm_5): failed: no free block of 64 IPUs")
+    assert notification[3].endswith("; waits for room, 10 minutes at most")
+
+
+@pytest.mark.parametrize(
+    "job", [FakeJob(5, 64, batch=False), FakeJob(5, 64, requeue=False)], ids=["srun", "no-requeue"]
+)
+def test_but_it_does_not_keep_its_nodes_for_ever_and_says_so(bed: Bed, job: FakeJob) -> None:
+    bed.admin("create", "partition", "mine", "--size", "4", "--allocation", "jobs")
+    bed.during_wait = lambda: pytest.fail("it waits on") if bed.slurm.now > ROOM_LIMIT + 5 else None
+    assert bed.start(job) == 1
+    assert ROOM_LIMIT <= bed.slurm.now < ROOM_LIMIT + 5
+    why = "there was no room for its IPUs in 10 minutes; submit it again, or with sbatch"
+    assert bed.log[-1] == f"job 5 ends: {why}"
+    told = [command[3] for command in bed.slurm.commands if command[1] == "notify"]
+    assert told[1:] == ([] if job.batch else [f"this job ends: {why}"])
+    assert list(bed.partitions) == ["mine"]
 
 
 def test_a_job_that_is_cancelled_while_it_waits_stops_waiting(bed: Bed) -> None:

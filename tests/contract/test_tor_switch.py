@@ -136,7 +136,7 @@ def test_a_change_that_cuts_the_way_to_the_switch_is_noticed_and_undone(switch: 
     expected = {**nothing, "time": 0.0}
     pending = Pending("cutting", 2, {}, {}, [], [], True, [], 0, expected, asdict(Unsaved()))
     with pytest.raises(DeviceError, match="the switch undoes it by itself within 2 s"):
-        confirm_if_right(switch.send, lambda: True, SYSTEM_CLOCK, pending)
+        confirm_if_right(switch.send, lambda: True, SYSTEM_CLOCK, pending, "")
 
     def is_back() -> bool:
         try:

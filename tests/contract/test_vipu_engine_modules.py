@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_file, only_writer
+from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_of, only_writer
 from tests.support.checkout import COLLECTIONS, PROGRAMS
 from tests.support.loopback import HOST, free_port, started
 
@@ -121,7 +121,7 @@ def test_a_key_is_returned_only_where_that_was_asked_for(host: Host) -> None:
 
 
 def test_a_second_writer_stops_with_the_name_of_the_first(host: Host) -> None:
-    with only_writer(lock_file(host.admin_port), "somebody's run"):
+    with only_writer(lock_of(host.admin_port), "somebody's run"):
         assert "for somebody's run, is changing this V-IPU controller" in host.run("vipu_agent")["msg"]
         assert not host.run("vipu_agent", "--check")["changed"]
 

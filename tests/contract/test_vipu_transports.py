@@ -239,6 +239,12 @@ def test_a_certificate_that_is_not_there_is_named(tmp_path: Path) -> None:
         connect(HOST, 1, Credentials(tls_certs=str(tmp_path)))
 
 
+@pytest.mark.parametrize("host", [HOST, "10.3.1.200"])
+def test_a_key_never_goes_over_a_channel_without_tls(host: str) -> None:
+    with pytest.raises(DeviceError, match=r"transport grpc: an access key goes to .*:1 over TLS alone; set tls_certs"):
+        connect(host, 1, Credentials("alice", "s3cret"))
+
+
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_service, "MISSING", "No module named 'grpc'")
     with pytest.raises(DeviceError, match=r"transport grpc: No module named 'grpc'; install grpcio and protobuf for /"):

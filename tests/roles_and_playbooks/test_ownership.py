@@ -117,7 +117,7 @@ def test_only_the_switches_are_touched_and_the_summary_says_what_was_left_out(si
     assert order(done) == ["blue-tor", "green-tor"]
     assert "Not managed by pods.yml: Poplar servers blue-poplar1, green-poplar1" in done.stdout
     assert "--limit" not in done.stdout
-    assert [path.name for path in sorted((site.directory / "state").iterdir())] == ["runs.jsonl"]
+    assert [path.name for path in sorted((site.directory / "state").iterdir())] == [".alone", "runs.jsonl"]
 
 
 def test_the_pod_with_the_canary_goes_first(site: Site) -> None:

@@ -10,6 +10,7 @@ from shlex import quote
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import FORMAT, jobs_from
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import DeclaredPartition, Settings
 from podsim.floor import image
 from podsim.floor.facts import Software
@@ -76,6 +77,9 @@ REFUSED = {
     "a licence": (DYNAMIC, "-L ipu:16", "licence ipu is not for -L; ask for IPUs with --ipus=N"),
     "a licence among others": (DYNAMIC, "--ipus=4 -L 'other:2,ipu'", "licence ipu is not for -L"),
     "a licence with a sign": (DYNAMIC, "-L 'other;ipu*3'", "licence ipu is not for -L"),
+    "a licence as Slurm 23.11 writes it": (ONLY_IPU, "-p cpu -L ipu=64", "licence ipu is not for -L"),
+    "either licence": (DYNAMIC, "--ipus=4 -L 'other:1|ipu:4'", "licence ipu is not for -L"),
+    "one of several licences": (DYNAMIC, "--ipus=4 -L 'other:1|more:1'", "IPUs cannot be added to licences of which"),
     "no such model": (DYNAMIC, "--ipus=4 --gres=vipu:pod16", "does not exist here; leave it out, or use one of pod64"),
     "a model without a name": (DYNAMIC, "--ipus=4 --gres=vipu", "--gres=vipu: that model does not exist here"),
     "only a model": (DYNAMIC, "--gres=vipu:pod64", "names a model, not how many IPUs; add --ipus=N"),
@@ -159,6 +163,7 @@ CHANGES = {
     "its licences": "Licenses=",
     "its licences with others": "Licenses=other:1",
     "its IPUs": "Licenses=ipu:64",
+    "its IPUs as Slurm 23.11 writes them": "Licenses=ipu=64",
     "its GRES": "Gres=vipu:4:1",
     "its tasks": "NumTasks=4",
     "its nodes": "NumNodes=2",
@@ -237,6 +242,22 @@ def test_forged_options_and_comments_get_what_is_counted_or_nothing(cluster: Slu
         assert "denied" in cluster.sh(f"scontrol update JobId={number} AdminComment='ipu.pod ipus=8'", USER).text
         assert "denied" in cluster.sh(f"scontrol update JobId={number} Licenses=ipu:8", USER).text
         cluster.sh(f"scancel {number}")
+
+
+def test_what_squeue_prints_of_a_job_is_read_as_it_is(cluster: SlurmCluster) -> None:
+    cluster.use(DYNAMIC)
+    other, _result = cluster.submitted(f"-L other:1 {SLEEP}")
+    ours, _result = cluster.submitted(f"--ipus=16 -L other:2 {SLEEP}")
+    plain, _result = cluster.submitted(SLEEP)
+    listed = cluster.sh(f"squeue --noheader --all --jobs={other},{ours},{plain} --Format='{FORMAT}'").text
+    jobs, not_understood = jobs_from(listed)
+    assert not_understood == []
+    assert {str(job.id): (job.ipus, job.note) for job in jobs} == {
+        other: (0, {}),
+        ours: (16, {"ipus": "16", "gcds": "1"}),
+        plain: (0, {}),
+    }
+    cluster.sh(f"scancel {other} {ours} {plain}")
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -84,3 +84,19 @@ def test_each_mistake_has_a_line(tmp_path: Path) -> None:
 
 def test_a_run_without_pod_says_which_option_is_missing() -> None:
     assert "No pod to work on; say which with -i DIRECTORY" in " ".join(refusal("site").split())
+
+
+@pytest.mark.parametrize("playbook", ["validate", "plan"])
+def test_an_open_controller_with_several_vpods_is_one_warning(tmp_path: Path, playbook: str) -> None:
+    document = {
+        "plugin": "ipu.pod.pods",
+        "schema": 1,
+        "pods": {"p": {"model": "bow-pod64", "managed": []}},
+        "controllers": {"v": {"address": "127.0.0.2"}},
+        "clusters": {"c": {"controller": "v", "pods": ["p"]}},
+        "vpods": {name: {"cluster": "c", "ipus": 16} for name in ("alice", "bob")},
+    }
+    (tmp_path / "pods.yml").write_text(yaml.safe_dump(document))
+    variables = ["-e", "ansible_connection=local", "-e", f"plan_directory={tmp_path / 'plan'}"]
+    done = run_playbook(playbook, "-i", str(tmp_path / "pods.yml"), *variables, COLUMNS="1000")
+    assert (done.stdout + done.stderr).count("controllers.v.mode: insecure, with 2 vPODs (alice, bob)") == 1

@@ -7,10 +7,15 @@ The tree becomes a git repository of its own, which is what ansible-test wants t
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import json
 import shutil
 import subprocess
 import sys
 import tarfile
+from operator import itemgetter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,14 +29,55 @@ SHIPPED = {"CHANGELOG.md", "FILES.json", "LICENSE", "MANIFEST.json", "README.md"
 SHIPPED |= {"docs", "meta", "playbooks", "plugins", "roles"}
 
 
-def build() -> Path:
-    """Build the artefact and return its path."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    for old in BUILD.glob("*.tar.gz"):
+def build(checkout: Path = ROOT, folder: Path = BUILD) -> Path:
+    """Build the artefact of a checkout into a folder, with a checksum file beside it, and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.tar.gz*"):
         old.unlink()
-    subprocess.run(["ansible-galaxy", "collection", "build", "--output-path", str(BUILD), str(ROOT)], check=True)
-    (artefact,) = BUILD.glob("*.tar.gz")
+    subprocess.run(["ansible-galaxy", "collection", "build", "--output-path", str(folder), str(checkout)], check=True)
+    (artefact,) = folder.glob("*.tar.gz")
+    committed = subprocess.run(
+        ["git", "-C", str(checkout), "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True
+    )
+    content = reproducible(artefact, int(committed.stdout))
+    artefact.write_bytes(content)
+    checksum = f"{hashlib.sha256(content).hexdigest()}  {artefact.name}\n"
+    artefact.with_name(f"{artefact.name}.sha256").write_text(checksum, encoding="utf-8")
     return artefact
+
+
+def reproducible(artefact: Path, modified: int) -> bytes:
+    """The artefact without what another build of the same commit would have otherwise: times, owners and order."""
+    with tarfile.open(artefact) as archive:
+        contents = {member.name: _content(archive, member) for member in archive}
+        modes = {member.name: (member.type, member.mode) for member in archive}
+    files = json.loads(contents["FILES.json"])
+    files["files"].sort(key=itemgetter("name"))
+    contents["FILES.json"] = _json(files)
+    manifest = json.loads(contents["MANIFEST.json"])
+    manifest["file_manifest_file"]["chksum_sha256"] = hashlib.sha256(contents["FILES.json"]).hexdigest()
+    contents["MANIFEST.json"] = _json(manifest)
+    written = io.BytesIO()
+    with (
+        gzip.GzipFile(filename="", mode="wb", fileobj=written, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        # ansible-galaxy looks for these two first.
+        for name in ("MANIFEST.json", "FILES.json", *sorted(contents.keys() - {"MANIFEST.json", "FILES.json"})):
+            member = tarfile.TarInfo(name)
+            member.type, member.mode = modes[name]
+            member.size, member.mtime = len(contents[name]), modified
+            archive.addfile(member, io.BytesIO(contents[name]))
+    return written.getvalue()
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return file.read() if file else b""
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def unexpected(artefact: Path) -> list[str]:

@@ -33,7 +33,8 @@ DEVICES = (
     ("_rnic", "_vipu"),
     ("_dhcp", "_runs", "_slurm_host", "_tor"),
     ("_host",),
-    ("_plan", "_text"),
+    ("_plan",),
+    ("_text",),
 )
 LEVELS = ((SHELL,), *CONTROL_NODE, *DEVICES)
 

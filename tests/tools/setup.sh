@@ -25,18 +25,27 @@ command -v "$python" >/dev/null ||
 "$python" -c 'import ensurepip, venv' 2>/dev/null ||
     refuse "$python has no venv module; install it, e.g. apt-get install python3-venv"
 
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+lock=tests/tools/locks/dev-$version.txt
+[[ -e $lock ]] ||
+    refuse "there is no $lock; use a Python that has one, or add it to tests/tools/lock.py and say: make lock"
+locked=(-qq --disable-pip-version-check --no-deps --no-build-isolation --require-hashes)
+
 echo "Preparing .venv with $("$python" --version) (a few minutes the first time)"
 "$python" -m venv .venv
-.venv/bin/pip install -qq --disable-pip-version-check 'pip>=25.1'
+# Nothing but the files whose hashes are in the locks is installed, or builds what is installed from source.
+.venv/bin/pip install "${locked[@]}" --requirement tests/tools/locks/build.txt
+.venv/bin/pip install "${locked[@]}" --requirement "$lock"
 # setuptools warns of folders named podsim beside the installed one; there are none.
-PYTHONWARNINGS=ignore \
-    .venv/bin/pip install -qq --disable-pip-version-check --group dev --editable simulator
+PYTHONWARNINGS=ignore .venv/bin/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation \
+    --editable simulator
 
 # Beside it the newest ansible-core, where this machine has a Python for it: as python3.13, or among pyenv's.
 rm -rf .venv/newest
 if PYENV_VERSION=3.13 python3.13 -m venv --without-pip .venv/newest 2>/dev/null; then
     # Not compiled: hardly any of the collections that it carries is used here.
-    .venv/bin/pip --python .venv/newest/bin/python install -qq --disable-pip-version-check --no-compile --group newest
+    .venv/bin/pip --python .venv/newest/bin/python install "${locked[@]}" --no-compile \
+        --requirement tests/tools/locks/newest-3.13.txt
 else
     rm -rf .venv/newest
     echo "setup: no python3.13 on this machine; what is tested with the newest ansible-core will be skipped" >&2

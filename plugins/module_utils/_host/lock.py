@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import time
 from typing import Iterator
 
@@ -16,12 +17,17 @@ class Held(Exception):
     """Another process has the lock."""
 
 
+def lock_file(path: str) -> int:
+    """Open a file to lock, which nobody else can open: whoever can open a file or a directory can lock it for ever."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
 @contextlib.contextmanager
 def locked(descriptor: int, byte: int | None = None, timeout: float | None = None) -> Iterator[None]:
     """Hold a lock while the body runs.
 
     Args:
-        descriptor: an open file or directory.
+        descriptor: an open file.
         byte: this byte of the file alone; by default all of it.
         timeout: how long to wait for another holder, in seconds; by default as long as it takes.
 

@@ -11,8 +11,9 @@ from typing import Iterator
 
 from .atomic import NewFile, remove_unfinished
 from .files import os_errors_as
-from .lock import locked
+from .lock import lock_file, locked
 
+_LOCK = ".alone"
 _REMEDY = "; use a user who may work there"
 
 
@@ -34,7 +35,7 @@ class Store:
         """While the body runs, no other process is in such a body; it takes milliseconds, so others wait."""
         with os_errors_as(self._path, _REMEDY):
             os.makedirs(self._path, mode=0o755, exist_ok=True)
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+            descriptor = lock_file(self.path(_LOCK))
         try:
             with locked(descriptor):
                 yield

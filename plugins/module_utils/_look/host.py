@@ -7,6 +7,7 @@ from __future__ import annotations
 import glob
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any, Callable, Mapping
 
 from .._host.files import Files
@@ -139,12 +140,12 @@ class HostLook:
         """Files, units, packages and kernel parameters, as far as they are asked for."""
         asked = self.options
         return {
-            "paths": paths_from(asked["paths"]),
+            "paths": paths_from(asked["paths"], asked["secrets"]),
             "texts": texts_from(asked["texts"]),
             "units": units_from(self._programs, asked["units"]),
             "packages": packages_from(self._programs, asked["packages"], self.distribution()),
             "kernel_parameters": kernel_parameters_from(asked["kernel_parameters"]),
-            "secrets": secrets_from(asked["secrets"]),
+            "secrets": secrets_from(asked["secrets"], asked["run_key"] or token_hex()),
         }
 
     def controllers(self) -> Part:

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Callable, Dict, Mapping
 
 from .._plan.converge import DeviceError, Refused
+from .._text.line import one_line
 
 # A message is one line, and of a length that can be read.
 _LONGEST = 1000
@@ -25,7 +26,7 @@ def answer_of(read: Callable[[], Part]) -> Part:
 
 def line_of(error: Exception) -> str:
     """Return an error as one line."""
-    return " ".join(str(error).split())[:_LONGEST]
+    return one_line(str(error), _LONGEST)
 
 
 def plain(value: Any) -> Any:

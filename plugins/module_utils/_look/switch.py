@@ -13,8 +13,8 @@ from .._plan.converge import DeviceError
 from .._tor.connection import sender
 from .._tor.gathered import gathered
 from .._tor.observed import ALWAYS, COUNTERS, observed
-from .._tor.pending import without_secrets
 from .._tor.running_config import RunningConfig, parse
+from .._tor.secrets import without_secrets
 from .._tor.session import (
     SESSIONS,
     VERSION,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import grp
 import hashlib
+import hmac
 import os
 import pwd
 import re
@@ -44,9 +45,13 @@ _OS_RELEASE = re.compile(r"""^(ID|ID_LIKE)=["']?([^"'\n]*)""", re.MULTILINE)
 Found = Dict[str, Any]
 
 
-def paths_from(paths: Iterable[str]) -> dict[str, Found]:
-    """Return the state of each path without following links. Globs are expanded, missing paths left out."""
-    found = {path: _path(path) for path in _expanded(paths)}
+def paths_from(paths: Iterable[str], secrets: Iterable[str] = ()) -> dict[str, Found]:
+    """Return the state of each path without following links. Globs are expanded, missing paths left out.
+
+    Of ``secrets`` that not everybody can read there is no checksum: whoever sees it could try guesses.
+    """
+    hidden = set(_expanded(secrets))
+    found = {path: _path(path, path in hidden) for path in _expanded(paths)}
     return {path: seen for path, seen in found.items() if seen}
 
 
@@ -55,9 +60,9 @@ def texts_from(paths: Iterable[str]) -> dict[str, str]:
     return {path: _hidden(text) for path, text in _texts(paths).items()}
 
 
-def secrets_from(paths: Iterable[str]) -> dict[str, Found]:
-    """Files that hold an access key, without it, and what can be compared with another host's."""
-    return {path: _secret(text) for path, text in _texts(paths).items()}
+def secrets_from(paths: Iterable[str], run_key: str) -> dict[str, Found]:
+    """Files that hold an access key, without it, and what can be compared with another host's by the same run."""
+    return {path: _secret(text, run_key) for path, text in _texts(paths).items()}
 
 
 def kernel_parameters_from(names: Iterable[str], root: str = "/proc/sys") -> dict[str, str]:
@@ -119,7 +124,7 @@ def _expanded(paths: Iterable[str]) -> Sequence[str]:
     return sorted({match for path in paths for match in (glob.glob(path) if glob.has_magic(path) else [path])})
 
 
-def _path(path: str) -> Found:
+def _path(path: str, may_be_secret: bool) -> Found:
     try:
         status = os.lstat(path)
         found: Found = {
@@ -131,7 +136,8 @@ def _path(path: str) -> Found:
         }
         if found["kind"] == "link":
             found["target"] = os.readlink(path)
-        if found["kind"] == "file":
+        is_secret = may_be_secret and not status.st_mode & stat.S_IROTH
+        if found["kind"] == "file" and not is_secret:
             found["sha256"] = _checksum(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -183,10 +189,11 @@ def _hidden(text: str) -> str:
     return _ACCESS_KEY.sub(lambda match: match.group(1) + HIDDEN + match.group(3), text)
 
 
-def _secret(text: str) -> Found:
+def _secret(text: str, run_key: str) -> Found:
     key = _ACCESS_KEY.search(text)
-    value = key.group(2) if key else text
-    return {"text": _hidden(text) if key else HIDDEN, "secret": hashlib.sha256(value.strip().encode()).hexdigest()}
+    value = (key.group(2) if key else text).strip()
+    digest = hmac.new(run_key.encode(), value.encode(), "sha256").hexdigest()
+    return {"text": _hidden(text) if key else HIDDEN, "secret": digest}
 
 
 def _unit(properties: Mapping[str, str], booted: float) -> Found:

@@ -7,22 +7,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
+from .._text.line import one_line
 from .steps import State, Step, diff_of, predict
+
+# What reading an answer raises that has another shape than is documented.
+NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 
 class Refused(Exception):
     """The request is wrong or unsafe. Nothing was touched; the message is one sentence with place and remedy."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
+
 
 class DeviceError(Exception):
     """A device or program did not answer, or answered with an error; the message names it and quotes the answer."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class StepFailed(Exception):
     """A step of a plan could not be carried out; ``done`` steps were carried out completely before it."""
 
     def __init__(self, message: str, done: int) -> None:
-        super().__init__(message)
+        super().__init__(one_line(message))
         self.done = done
 
 

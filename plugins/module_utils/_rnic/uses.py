@@ -3,7 +3,8 @@
 """The current uses of a server's interfaces that would not survive a change.
 
 What cannot be known counts as in use: a mount whose server's address is unknown, over every interface; queue pairs
-that cannot be listed, over every interface of a server that has RDMA devices.
+that cannot be listed, over every interface of a server that has RDMA devices. What a user has mounted without root,
+which any user can do with FUSE and under any name, does not count.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .._plan.converge import DeviceError
 from .server import Link, above, below
 
 _REMOTE = re.compile(r"nfs4?|cifs|smb3|ceph|lustre|beegfs|gpfs|fuse\.(glusterfs|sshfs|ceph.*|s3fs)")
+_BY_A_USER = re.compile(r"(?:.*,)?user_id=[1-9]\d*(?:,.*)?")
 _KERNELS_OWN = ("GSI", "SMI")
 
 
@@ -106,12 +108,12 @@ def rdma_uses(programs: Programs, rdma_devices: Sequence[str]) -> Uses:
 
 
 def mounts_from(text: str) -> list[Mount]:
-    """The mounts of other hosts' file systems in /proc/self/mounts."""
+    """The mounts of other hosts' file systems in /proc/self/mounts, but for those of users."""
     fields = [line.split() for line in text.splitlines()]
     return [
         Mount(_unescaped(path), kind, _unescaped(source), _address(source, options))
         for source, path, kind, options in (words[:4] for words in fields if len(words) >= 4)
-        if _REMOTE.fullmatch(kind)
+        if _REMOTE.fullmatch(kind) and not (kind.startswith("fuse.") and _BY_A_USER.fullmatch(options))
     ]
 
 

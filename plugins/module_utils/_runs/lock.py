@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Collection
 
 from .._host.store import Store
-from .._plan.converge import Refused
+from .._plan.converge import NOT_UNDERSTOOD, Refused
+from .._text.line import one_line
 from .run import Run, moment, run_from, seconds_of, spoken
 
 _LOST = "nothing more is changed; see that nobody else is at work, and run again"
@@ -63,9 +64,10 @@ def lock_from(text: str, path: str) -> Lock:
     """The lock in a file. Raises Refused: the file is something else; ``path`` says which."""
     try:
         data = json.loads(text)
-        seconds_of(data["renewed"])
-        return Lock(data["pod"], run_from(data), data["since"], data["renewed"], int(data["lease"]))
-    except (KeyError, TypeError, ValueError):
+        for time in ("since", "renewed"):
+            seconds_of(data[time])
+        return Lock(one_line(data["pod"]), run_from(data), data["since"], data["renewed"], int(data["lease"]))
+    except NOT_UNDERSTOOD:
         raise Refused(f"{path} is no lock of a pod; look who wrote it, and remove it if nobody is at work") from None
 
 

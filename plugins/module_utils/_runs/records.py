@@ -35,7 +35,7 @@ def _record_from(line: str) -> Record | None:
     """The record in a line, or None if it is none."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) and {"event", "run"} <= record.keys() else None
 

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timezone
 from typing import Any, Mapping
 
+from .._text.line import one_line
+
 
 @dataclass(frozen=True)
 class Run:
@@ -32,7 +34,7 @@ class Run:
     @property
     def by(self) -> str:
         """The run for a person: ``alice on control1 (process 4711, site.yml)``."""
-        return f"{self.user} on {self.host} (process {self.process}, {self.playbook})"
+        return one_line(f"{self.user} on {self.host} (process {self.process}, {self.playbook})")
 
     @property
     def identity(self) -> str:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from typing import Sequence
+from math import prod
+from typing import Iterator, Sequence
 
 from .._plan.converge import Refused
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 # A number that begins with 0 could not be written back as it was.
 _NUMBER = re.compile(r"[1-9][0-9]*$")
 
@@ -23,6 +24,15 @@ def expanded(hosts: str) -> list[str]:
         Refused: what is in brackets is no list of numbers.
     """
     return [name for word in _words(hosts) for name in _names(word)]
+
+
+def count_of(hosts: str) -> int:
+    """How many names :func:`expanded` finds, without a name being made.
+
+    Raises:
+        Refused: what is in brackets is no list of numbers.
+    """
+    return sum(prod(_count(brackets, word) for brackets in _BRACKETS.findall(word)) for word in _words(hosts))
 
 
 def folded(names: Sequence[str]) -> str:
@@ -49,14 +59,24 @@ def _names(word: str) -> list[str]:
 
 
 def _numbers(text: str, word: str) -> list[str]:
-    numbers: list[str] = []
+    return [
+        str(number).zfill(len(first))
+        for first, last in _ranges(text, word)
+        for number in range(int(first), int(last) + 1)
+    ]
+
+
+def _count(text: str, word: str) -> int:
+    return sum(max(0, int(last) + 1 - int(first)) for first, last in _ranges(text, word))
+
+
+def _ranges(text: str, word: str) -> Iterator[tuple[str, str]]:
+    """The first and the last number of each range."""
     for part in text.split(","):
         match = _RANGE.fullmatch(part)
         if match is None:
             raise Refused(f"slurm.conf: {word!r} is no list of hosts; write it like node[1-4]")
-        first, last = match[1], match[2] or match[1]
-        numbers += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
-    return numbers
+        yield match[1], match[2] or match[1]
 
 
 def _bracketed(stem: str, numbers: Sequence[int]) -> str:

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from typing import ContextManager, Dict, Iterator
 
-from .._host.lock import locked
+from .._host.lock import lock_file, locked
 from .._host.store import Store
 from .._plan.converge import DeviceError
 
@@ -25,7 +24,7 @@ class Directory:
     def __init__(self, path: str) -> None:
         self._store = Store(path)
         # Open as long as this process lives: closing it would give up every lock in it.
-        self._lock = os.open(self._store.path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock = lock_file(self._store.path("lock"))
 
     def job(self, number: int) -> ContextManager[None]:
         """Work on a job alone: nobody ends what another one is still making for it."""

@@ -21,9 +21,10 @@ from .ways import Way
 # Exit codes. A job whose prolog fails goes back into the queue if it is a batch job; otherwise it ends.
 DONE, FAILED = 0, 1
 
-# How long in seconds: between two looks for room, at Slurm; for jobs that are on their way out; for processes to end.
+# How long in seconds: between two looks for room, at Slurm; for jobs that are on their way out; for room, where a job
+# would be lost without; for processes to end.
 LOOK_FOR_ROOM, LOOK_AT_SLURM = 2.0, 0.5
-LEAVING_LIMIT, PROCESSES_LIMIT = 30.0, 600.0
+LEAVING_LIMIT, ROOM_LIMIT, PROCESSES_LIMIT = 30.0, 600.0, 600.0
 
 Log = Callable[[str], None]
 
@@ -42,7 +43,7 @@ class Hooks:
     def prolog(self, number: int) -> int:
         """Give the job its IPUs. Returns the exit code; Slurm ends this process when the job is cancelled."""
         with self.directory.job(number):
-            until = self.clock() + LEAVING_LIMIT
+            start = self.clock()
             while True:
                 job = self.slurm.job(number)
                 if job is None or job.state not in HOLDING:
@@ -50,9 +51,8 @@ class Hooks:
                 try:
                     return self._give(job)
                 except NoRoom as error:
-                    self._say_why(job, str(error))
-                    # Whoever sits before an interactive job would lose it if this failed.
-                    if job.returns_to_queue and not (self.clock() < until and self._somebody_leaves()):
+                    self._say_why(job, str(error), f"; waits for room, {ROOM_LIMIT / 60:g} minutes at most")
+                    if not self._waits_on(job, self.clock() - start):
                         return FAILED
                     self.wait(LOOK_FOR_ROOM)
                 except DeviceError as error:
@@ -108,15 +108,32 @@ class Hooks:
         self.log(f"job {job.id}: has {note.get('partition') or note.get('allocation')} with {note['ipus']} IPUs")
         return DONE
 
-    def _say_why(self, job: Job, why: str) -> None:
+    def _waits_on(self, job: Job, waited: float) -> bool:
+        """Whether a job that finds no room, and so has its nodes in vain, may wait for longer."""
+        if job.returns_to_queue:
+            return waited < LEAVING_LIMIT and self._somebody_leaves()
+        # Whoever sits before an interactive job would lose it if this failed.
+        if waited < ROOM_LIMIT:
+            return True
+        why = f"there was no room for its IPUs in {ROOM_LIMIT / 60:g} minutes; submit it again, or with sbatch"
+        self.log(f"job {job.id} ends: {why}")
+        self._tell(job, f"this job ends: {why}")
+        return False
+
+    def _tell(self, job: Job, sentence: str) -> None:
+        """Tell whoever sits before an interactive job."""
+        if not job.is_batch:
+            with suppress(DeviceError):
+                self.slurm.tell(job, sentence)
+
+    def _say_why(self, job: Job, why: str, outlook: str = "") -> None:
         """Log why the job does not start, once for each reason, and notify its owner: on the job, or right away."""
         if job.note.get(WAITS) == " ".join(why.split()):
             return
         self.log(f"job {job.id} does not start: {why}")
         with suppress(DeviceError):
             self.slurm.write_note(job, {**job.note, WAITS: why})
-            if not job.is_batch:
-                self.slurm.tell(job, why)
+            self._tell(job, why + outlook)
 
     def _somebody_leaves(self) -> bool:
         """Whether something is still held for a job that has given its nodes and licences back."""

@@ -2,23 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A job, as Slurm tells it. Pure.
 
-Only fields that no user fills with free text are asked for: what ``scontrol show job`` prints could be made up by the
-name of a job.
+Only fields that no user fills with free text are asked for, and they are read by their widths: what ``scontrol show
+job`` prints could be made up by the name of a job.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Mapping
+from typing import Mapping, Sequence
 
-from .._plan.converge import DeviceError
 from .note import Note, note_from
 
 # The licence that Slurm counts IPUs with, and the GRES that it counts partitions with.
 LICENSE, GRES = "ipu", "vipu"
 
-# squeue's names of the fields, and how wide they may get. The note is the last: it may hold a separator.
+# squeue's names of the fields, and how wide they are: squeue fills them up, or cuts them off.
 _FIELDS = {
     "JobID": 20,
     "ArrayJobID": 20,
@@ -34,13 +33,20 @@ _FIELDS = {
     "Licenses": 400,
     "admin_comment": 4000,
 }
-_SEPARATOR = "|"
-FORMAT = ",".join(f"{name}:{width}{_SEPARATOR}" for name, width in _FIELDS.items())
+_NOTE = "admin_comment"
+FORMAT = ",".join(f"{name}:{width}|" for name, width in _FIELDS.items())
+# By their widths, since what users write can hold whatever could separate fields or lines. The note is ours, and has
+# fewer characters than bytes.
+_WIDTHS = [width for name, width in _FIELDS.items() if name != _NOTE]
+_LINE = re.compile("".join(rf"(.{{{width}}})\|" for width in _WIDTHS) + r"([^\n]*)\|(?:\n|\Z)", re.DOTALL)
 _NOTHING = ("N/A", "(null)", "")
 
 _NODE = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S* Mem=\d+ GRES=(\S*)\s*$", re.MULTILINE)
 # `vipu:4(CNT:2)` or `vipu:4:2`
 _GRES = re.compile(rf"{GRES}:([^:(),]+)(?::|\(CNT:)(\d+)")
+# As Slurm separates licences, all of them or one of them, and ends the name of one.
+_LICENSES, _NAME_ENDS = re.compile("[,;|]"), re.compile("[:=*]")
+_COUNT = re.compile(r"\s*\+?[0-9]{1,9}|")
 
 
 @dataclass(frozen=True)
@@ -79,13 +85,27 @@ class Job:
         return self.is_batch and self.may_requeue
 
 
-def jobs_from(printed: str) -> list[Job]:
-    """The jobs that ``squeue --Format`` prints for :data:`FORMAT`.
+def jobs_from(printed: str) -> tuple[list[Job], list[str]]:
+    """The jobs that ``squeue --Format`` prints for :data:`FORMAT`, and a sentence for each that is not understood."""
+    jobs, not_understood, start = [], [], 0
+    while start < len(printed):
+        line = _LINE.match(printed, start)
+        end = line.end() if line else (printed.find("\n", start) + 1 or len(printed))
+        try:
+            if line:
+                jobs.append(_job(line.groups()))
+            elif printed[start:end].strip():
+                raise ValueError("not so many fields")
+        except ValueError as error:
+            not_understood.append(_not_understood(printed[start:end], str(error)))
+        start = end
+    return jobs, not_understood
 
-    Raises:
-        DeviceError: a line is something else.
-    """
-    return [_job(line) for line in printed.splitlines() if line.strip()]
+
+def _not_understood(line: str, why: str) -> str:
+    number = line[: _FIELDS["JobID"]].strip()
+    what = f"job {number}" if number.isdecimal() else repr(line.strip()[:80])
+    return f"squeue printed something of {what} that is not understood: {why}"
 
 
 def gres_from(shown: str) -> list[tuple[str, dict[str, int]]]:
@@ -96,26 +116,24 @@ def gres_from(shown: str) -> list[tuple[str, dict[str, int]]]:
     return [(nodes, {kind: int(count) for kind, count in _GRES.findall(gres)}) for nodes, gres in _NODE.findall(shown)]
 
 
-def _job(line: str) -> Job:
-    values = [value.strip() for value in line.split(_SEPARATOR, len(_FIELDS) - 1)]
-    if len(values) != len(_FIELDS):
-        raise DeviceError(f"squeue printed something that is not understood: {line.strip()[:80]!r}")
+def _job(columns: Sequence[str]) -> Job:
+    for name, column in zip(_FIELDS, columns):
+        if name != _NOTE and not column.endswith(" "):
+            raise ValueError(f"{name} is cut off")
+    values = [column.strip() for column in columns]
     fields = {name: "" if value in _NOTHING else value for name, value in zip(_FIELDS, values)}
-    try:
-        return Job(
-            id=int(fields["JobID"]),
-            name=_name(fields),
-            uid=int(fields["UserID"]),
-            is_batch=fields["BatchFlag"] == "1",
-            may_requeue=fields["Requeue"] == "1",
-            state=fields["State"],
-            partition=fields["Partition"],
-            nodes=fields["NodeList"],
-            licenses=licenses_from(fields["Licenses"]),
-            note=note_from(fields["admin_comment"].rstrip(_SEPARATOR).rstrip()),
-        )
-    except ValueError as error:
-        raise DeviceError(f"squeue printed something that is not understood ({error}): {line.strip()[:80]!r}") from None
+    return Job(
+        id=int(fields["JobID"]),
+        name=_name(fields),
+        uid=int(fields["UserID"]),
+        is_batch=fields["BatchFlag"] == "1",
+        may_requeue=fields["Requeue"] == "1",
+        state=fields["State"],
+        partition=fields["Partition"],
+        nodes=fields["NodeList"],
+        licenses=licenses_from(fields["Licenses"]),
+        note=note_from(fields[_NOTE]),
+    )
 
 
 def _name(fields: Mapping[str, str]) -> str:
@@ -133,8 +151,9 @@ def licenses_from(text: str) -> dict[str, int]:
         ValueError: a number is none.
     """
     licenses: dict[str, int] = {}
-    for entry in re.split("[,;]", text):
-        name, _sign, count = entry.strip().replace("=", ":").partition(":")
-        if name:
-            licenses[name] = licenses.get(name, 0) + int(count or 1)
+    for entry in filter(None, map(str.strip, _LICENSES.split(text))):
+        name, *counts = _NAME_ENDS.split(entry, maxsplit=1)
+        if not all(map(_COUNT.fullmatch, counts)):
+            raise ValueError(f"{entry[:80]!r} is no licence")
+        licenses[name] = licenses.get(name, 0) + (int(counts[0] or 0) if counts else 1)
     return licenses

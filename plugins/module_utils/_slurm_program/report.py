@@ -74,6 +74,7 @@ class Report:
         held_out_ipus: how many no job can have now.
         held_out: why, as far as that is known.
         unmapped_ipus: how many belong to no node.
+        not_understood: a sentence for each job of which Slurm says something that is not understood.
         unknown: what could not be asked, as a sentence; empty if all could.
     """
 
@@ -86,6 +87,7 @@ class Report:
     held_out: list[str]
     unmapped_ipus: int
     jobs: list[JobReport]
+    not_understood: list[str]
     unknown: str
 
 
@@ -102,7 +104,8 @@ def report(settings: Settings, words: Sequence[str], slurm: Slurm, controller: C
 def read_report(settings: Settings, slurm: Slurm, controller: Controller | None) -> Report:
     """Ask Slurm, then V-IPU if it may be asked."""
     people = slurm.owners_and_reasons()
-    concerned = [job for job in slurm.jobs() if job.note or job.ipus]
+    understood, not_understood = slurm.jobs()
+    concerned = [job for job in understood if job.note or job.ipus]
     jobs = sorted(concerned, key=lambda job: (not _has_ipus(job), job.id))
     nodes = {job.id: slurm.hosts(job.nodes) if settings.way == MAPPING else [] for job in jobs}
     answer = _ask(settings, controller, jobs)
@@ -126,6 +129,7 @@ def read_report(settings: Settings, slurm: Slurm, controller: Controller | None)
             _job(job, *people.get(job.id, (str(job.uid), "")), _machines(settings, job, nodes[job.id], answer.places))
             for job in jobs
         ],
+        not_understood=not_understood,
         unknown=answer.unknown,
     )
 
@@ -312,5 +316,6 @@ def _sums(found: Report) -> Iterator[str]:
     yield from (f"  {why}" for why in found.held_out)
     if found.unmapped_ipus:
         yield f"unmapped: {found.unmapped_ipus} IPUs that belong to no node"
+    yield from found.not_understood
     if found.unknown:
         yield found.unknown

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Callable, Collection, List, Tuple
 
-from .._plan.converge import DeviceError
+from .._plan.converge import DeviceError, Refused
+from .._slurm_host.host_list import count_of
 from .job import FORMAT, LICENSE, Job, gres_from, jobs_from, licenses_from
 from .note import Note, text_of
 
@@ -27,6 +29,7 @@ _NO_SUCH_JOB = "Invalid job id"
 # What holds out licences: a reservation that nobody uses.
 RESERVATION = "ipu-pod-out"
 _NO_SUCH_RESERVATION = "not found"
+_OWNER_AND_REASON = re.compile(r"^([0-9]+)\|([^|\n]*)\|(.*)$", re.MULTILINE)
 _WORD = re.compile(r"(\w+)=(\S+)")
 # A slurmctld that is started anew is back in less than this, in seconds.
 _NO_CONTACT = "Unable to contact slurm controller"
@@ -55,7 +58,11 @@ class Slurm:
         if code != 0:
             raise _failed(argv, output, errors, code)
         # The number of an array stands for all its tasks.
-        return next((job for job in jobs_from(output) if job.id == number), None)
+        jobs, not_understood = jobs_from(output)
+        job = next((job for job in jobs if job.id == number), None)
+        if job is None and not_understood:
+            raise DeviceError(not_understood[0])
+        return job
 
     def job_numbers(self, states: Collection[str] = ()) -> set[int]:
         """The numbers of all jobs that are in these states; without any, of those that have not ended."""
@@ -73,10 +80,14 @@ class Slurm:
             DeviceError: what is shown is not one line for each of its nodes, so that one of them is not Slurm's.
         """
         shown = gres_from(self._call(["scontrol", "show", "job", "--details", job.name]))
-        found = [(node, counts) for nodes, counts in shown for node in self.hosts(nodes)]
-        if sorted(node for node, _counts in found) != sorted(self.hosts(job.nodes)):
+        hosts, found = self.hosts(job.nodes), {}
+        # Counted first: what a name makes up could be a billion nodes.
+        with suppress(Refused):
+            if sum(count_of(nodes) for nodes, _counts in shown) == len(hosts):
+                found = {node: counts for nodes, counts in shown for node in self.hosts(nodes)}
+        if sorted(found) != sorted(hosts):
             raise DeviceError(f"scontrol shows other nodes than those of job {job.id}; has it a name of several lines?")
-        return dict(found)
+        return found
 
     def write_note(self, job: Job, note: Note) -> None:
         """Put the note on the job, in place of the one that is there."""
@@ -90,14 +101,14 @@ class Slurm:
         """End the job's present run: back into the queue if it may, otherwise for good."""
         self._call(["scontrol", "requeue", job.name] if job.returns_to_queue else ["scancel", job.name])
 
-    def jobs(self) -> list[Job]:
-        """All jobs that have not ended; an array's tasks that wait are one."""
+    def jobs(self) -> tuple[list[Job], list[str]]:
+        """All jobs that have not ended, an array's tasks that wait as one, and what of them is not understood."""
         return jobs_from(self._call([*_ALL_JOBS, f"--Format={FORMAT}"]))
 
     def owners_and_reasons(self) -> dict[int, tuple[str, str]]:
         """Number of a job that has not ended to its user, and why Slurm does not start it."""
-        lines = self._call([*_ALL_JOBS, "--format=%A|%u|%r"]).splitlines()
-        return {int(number): (user, why) for number, user, why in (line.split("|", 2) for line in lines)}
+        found = _OWNER_AND_REASON.findall(self._call([*_ALL_JOBS, "--format=%A|%u|%r"]))
+        return {int(number): (user, why) for number, user, why in found}
 
     def free_licenses(self) -> int:
         """How many of ours no job has, and are not held out."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 
+from .line import one_line
+
 ANSWER = "start it, or correct its address in pods.yml"
 LOG_IN = "correct how the inventory says to log in"
 BECOME_ROOT = "correct how the inventory says to become root (ansible_become and its password)"
@@ -46,7 +48,7 @@ def turned_away(said: str) -> bool:
 
 def with_remedy(said: str) -> str:
     """The same as one line with what to do, once."""
-    line = _BANNER.sub("", " ".join(said.split()))
+    line = _BANNER.sub("", one_line(said))
     remedy = _remedy(line)
     return line if line.endswith(remedy) else f"{line}; {remedy}"
 

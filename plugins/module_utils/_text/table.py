@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from .line import printable
+
+# Wider cells would push the others out of sight.
+WIDEST = 250
 Rows = Sequence[Sequence[str]]
 
 
 def aligned(rows: Rows) -> list[str]:
     """For a terminal: each column is as wide as its widest cell."""
+    rows = [[printable(cell, WIDEST) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
 

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from secrets import token_hex
 from typing import Callable, Sequence
 
 from .._plan.converge import DeviceError, StepFailed
@@ -15,9 +16,10 @@ from .commands import commands_for
 from .confirmation import Clock, confirm_if_right
 from .declared import Declared
 from .expectation import expectation
-from .pending import Pending, digests, without_secrets
+from .pending import Pending
 from .plan import covered, is_for_canary, plan, state_of
 from .running_config import VLANS, RunningConfig, parse
+from .secrets import digests, shown_diff
 from .session import Configs, Send, commit_with_timer, read_configs, save, undo
 from .surroundings import UNSEEN, look_around, refuse_busy
 from .unsaved import NAME, STARTUP, Unsaved, startup_of, unsaved
@@ -38,6 +40,7 @@ class Change:
         owned: all that is ours on the switch, where ``declared`` is only a part of it.
         host: the control node, as in the names of our sessions.
         reachable: whether the switch takes a new connection.
+        key: with which ``pending`` recognises lines of others; whoever confirms it later has to have it.
 
     Raises:
         Refused: the timer is too short to look at the switch, or longer than anybody should wait for it.
@@ -53,6 +56,7 @@ class Change:
     reachable: Callable[[], bool] = lambda: True
     clock: Clock = SYSTEM_CLOCK
     owned: Declared | None = None
+    key: str = field(default_factory=token_hex, repr=False)
 
     def __post_init__(self) -> None:
         refuse_useless_timer(self.confirm_within, self.checks)
@@ -131,12 +135,12 @@ class Change:
         except DeviceError as error:
             undone = undo(self.send, session, self.confirm_within)
             raise StepFailed(f"the change was not confirmed: {error}; {undone}", done) from error
-        self.session_diffs.append(without_secrets(diff))
+        self.session_diffs.append(shown_diff(diff))
         if waits:
             self.pending = pending
             return
         try:
-            seen, running = confirm_if_right(self.send, self.reachable, self.clock, pending)
+            seen, running = confirm_if_right(self.send, self.reachable, self.clock, pending, self.key)
         except DeviceError as error:
             raise StepFailed(str(error), done) from error
         self._around = replace(self._around, seen=seen, time=self.clock.now(), left_over=[])
@@ -176,7 +180,7 @@ class Change:
             planned=predict(state_of(self._names, now), steps),
             names=self._names,
             removed_vlans=removed,
-            foreign=digests(now.foreign_lines(self._names, removed)),
+            foreign=digests(now.foreign_lines(self._names, removed), self.key),
             reachable=around.reachable,
             commands=around.commands,
             settle_within=self.checks.settle_within,

@@ -72,8 +72,9 @@ def broken(expected: Expectation, now: Observed, time: float) -> str | None:
 
 
 def _wrong_members(expected: Expectation, members: Mapping[str, set[str]]) -> Iterator[str]:
-    for name, wanted in expected.members.items():
-        lost = set(wanted) - members.get(name, set())
+    for name, wanted in (*expected.members.items(), *expected.with_link.items()):
+        without_link = set(wanted) if name in expected.with_link else set()
+        lost = set(wanted) - members.get(name, without_link)
         if lost:
             yield f"{name} does not forward in VLAN {', '.join(sorted(lost, key=int))}"
     for name, allowed in expected.at_most.items():
@@ -92,5 +93,6 @@ def _lost_neighbours(expected: Expectation, now: Observed) -> Iterator[str]:
 def _lost_macs(expected: Expectation, now: Observed, members: Mapping[str, set[str]]) -> Iterator[str]:
     for entry in expected.macs:
         learned = any(each["mac"] == entry["mac"] for name in entry["at"] for each in (now.macs or {}).get(name, []))
-        if not learned and entry.get("vlan") not in members.get(entry["at"][0], set()):
+        vlan = entry.get("vlan")
+        if not learned and (vlan is None or vlan not in members.get(entry["at"][0], {vlan})):
             yield f"address {entry['mac']} is not seen at {' or '.join(entry['at'])} any more"

@@ -26,8 +26,10 @@ class Clock:
     sleep: Callable[[float], None]
 
 
-def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pending: Pending) -> tuple[Observed, str]:
-    """Confirm a commit if everything holds that has to; otherwise undo it.
+def confirm_if_right(
+    send: Send, reachable: Callable[[], bool], clock: Clock, pending: Pending, key: str
+) -> tuple[Observed, str]:
+    """Confirm a commit if everything holds that has to; otherwise undo it. The key is that of the change.
 
     Returns what was seen at the ports, and the text of the running-config right after the confirmation.
 
@@ -38,7 +40,7 @@ def confirm_if_right(send: Send, reachable: Callable[[], bool], clock: Clock, pe
         if pending.reachable and not reachable():
             problem: str | None = "the switch takes no new connection any more"
         else:
-            problem = pending.mismatch(parse(read_running_config(send)))
+            problem = pending.mismatch(parse(read_running_config(send)), key)
         if not problem:
             now, problem = _look_until_right(send, clock, pending)
         if not problem:

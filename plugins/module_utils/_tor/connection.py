@@ -13,6 +13,7 @@ from ansible.module_utils.connection import Connection
 from ansible.module_utils.connection import ConnectionError as AnsibleConnectionError
 
 from .._plan.converge import DeviceError, Refused
+from .._text.line import one_line
 from .._text.remedy import turned_away, with_remedy
 from .session import CommandRefused, Send
 
@@ -101,7 +102,7 @@ def _greets(connection: Any) -> bool:
 
 
 def _device_error(error: Exception) -> DeviceError:
-    text = " ".join(str(error).split())
+    text = one_line(str(error))
     # eAPI's own error codes are positive, and the command line begins its errors with a percent sign; what is left
     # comes from the way to the switch.
     if getattr(error, "code", 0) > 0 or re.search(r"(?:^|\s)% ?[A-Z]", text):

@@ -5,9 +5,12 @@
 The one place where the rules are; they are about what the change may have broken. Only neighbours and addresses that
 were seen before the change are required after it.
 
-- A neighbour is there again, except at a port that the change disables or on which it turns LLDP off.
+- A neighbour is there again at a changed port, or one that is or was in a changed port channel, and at the management
+  ports; but not at a port that the change disables or on which it turns LLDP off. Whether a neighbour speaks elsewhere
+  is in the hands of whoever is root there.
 - A port that was in a VLAN forwards again, in its VLANs, and in no other. `show vlan` lists ports with a link. A port
-  channel has one as long as a member stays in it and is on.
+  channel has one as long as a member stays in it and is on. Whether a port that the change does not touch has a link is
+  in the hands of whoever is root at its other end, but for the management ports.
 - An address is learned at its port again, or at the port channel that the port joined. EOS forgets an address after
   some minutes of silence, and at once where a port changes its VLANs. So at a port that the change does not touch, it
   suffices that the port is still in the address's VLAN. An address is not expected where its port is disabled, its
@@ -23,7 +26,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from .._plan.steps import Fields
 from .observed import Observed
 from .running_config import RunningConfig
-from .spelling import ACCESS, CHANNEL, EVERY_VLAN, TRUNK, vlan_ids
+from .spelling import ACCESS, CHANNEL, EVERY_VLAN, MANAGEMENT, TRUNK, vlan_ids
 
 NEW_ERRORS = 10
 PAUSES_PER_SECOND = 1000
@@ -41,6 +44,7 @@ class Expectation:
         macs: each with ``mac``, ``at`` (the ports where it may be), and ``vlan`` (as text) if it suffices that the
             first of these ports is still in that VLAN.
         members: port to the VLANs, as text, that it has to be in.
+        with_link: port that the change does not touch to the same, if it has a link.
         at_most: changed port to the VLANs, as text, that it may be in; missing where that is every VLAN.
         errors: changed port to its error counters before.
         pauses: changed port to the PFC frames that it had received before.
@@ -50,6 +54,7 @@ class Expectation:
     neighbours: list[dict[str, str]]
     macs: list[dict[str, Any]]
     members: dict[str, list[str]]
+    with_link: dict[str, list[str]]
     at_most: dict[str, list[str]]
     errors: dict[str, dict[str, int]]
     pauses: dict[str, int]
@@ -65,11 +70,14 @@ def expectation(
     """
     errors, pauses = seen.errors or {}, seen.pause_frames or {}
     changed = [name for name, fields in ports.items() if fields != running.ports.get(name)]
+    affected = {name for name in ports if {name, _channel(running.ports, name), _channel(ports, name)} & {*changed}}
     members = dict(_members(seen, running, ports, vlans))
+    untouched = {name for name in members if name not in affected and not name.startswith(MANAGEMENT)}
     return Expectation(
         neighbours=[
             {"at": name, **neighbour}
             for name, there in (seen.neighbours or {}).items()
+            if name in affected or name.startswith(MANAGEMENT)
             if _is_on(ports, name) and ports.get(name, {}).get("lldp", True)
             for neighbour in there
         ],
@@ -79,7 +87,8 @@ def expectation(
             for entry in there
             for expected in _mac(entry["mac"], str(entry["vlan"]), name, running.ports, ports, vlans)
         ],
-        members=members,
+        members={name: wanted for name, wanted in members.items() if name not in untouched},
+        with_link={name: wanted for name, wanted in members.items() if name in untouched},
         at_most={
             name: sorted(_allowed(ports[name])) for name in changed if name in members and _is_restricted(ports[name])
         },

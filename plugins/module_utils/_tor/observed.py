@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any, Callable, Dict, Mapping, TypeVar
 
-from .._plan.converge import DeviceError
+from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 from .spelling import port_name
 
 Understood = TypeVar("Understood")
@@ -81,7 +81,7 @@ def understood(command: str, understand: Callable[[Any], Understood], answers: M
     """Return the answer to a command as a function reads it; DeviceError where it cannot."""
     try:
         return understand(json.loads(answers[command]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except NOT_UNDERSTOOD as error:
         raise DeviceError(f"the answer to {command!r} is not understood: {answers[command][:200]!r}") from error
 
 

@@ -104,6 +104,7 @@ ARGUMENT_SPEC: Spec = {
     "confirm": {"type": "bool", "default": True},
     "confirm_within": {"type": "int", "default": 120},
     "pending": {"type": "dict"},
+    "run_key": {"type": "str", "no_log": True, "default": ""},
     "not_probed": {"type": "list", "elements": "str", "default": []},
     "checks": {"type": "dict", "options": _CHECKS, "apply_defaults": True},
 }

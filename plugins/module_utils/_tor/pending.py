@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Collection, Mapping
@@ -14,10 +12,7 @@ from .._plan.converge import Refused
 from .._plan.steps import State, changed_fields, reason_for
 from .plan import state_of
 from .running_config import RunningConfig
-
-_SECRET = re.compile(
-    r"\b(secret|password|passphrase|key|key-string|community|authentication|auth|priv|md5|sha512)\b.*", re.IGNORECASE
-)
+from .secrets import digests, header_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +24,7 @@ class Pending:
         planned: the state of everything that is declared, as it has to be now.
         names: everything that is declared or in the scope, by kind.
         removed_vlans: VLANs that the change removed altogether.
-        foreign: what everything else has to be: a digest of each line, for lines may hold secrets.
+        foreign: what everything else has to be: a digest of each line by the key of the run; lines may hold secrets.
         reachable: whether the switch took new connections before.
         commands: what to look at, as far as this switch answers it.
         settle_within: seconds until what was seen has to be there again.
@@ -58,7 +53,7 @@ class Pending:
         macs = [entry for entry in self.expectation["macs"] if entry["at"][0] not in ports]
         return replace(self, expectation={**self.expectation, "macs": macs})
 
-    def mismatch(self, now: RunningConfig) -> str | None:
+    def mismatch(self, now: RunningConfig, key: str) -> str | None:
         """Return what the switch has now that was not planned: on declared things, or in lines of somebody else."""
         actual = state_of(self.names, now)
         for kind, names in self.names.items():
@@ -69,17 +64,17 @@ class Pending:
                 changes = changed_fields(there or {}, planned or {})
                 if changes:
                     return f"{kind} {name}: {reason_for(there or {}, changes)}"
-        return self._foreign_changes(now)
+        return self._foreign_changes(now, key)
 
-    def _foreign_changes(self, now: RunningConfig) -> str | None:
+    def _foreign_changes(self, now: RunningConfig, key: str) -> str | None:
         lines = now.foreign_lines(self.names, self.removed_vlans)
-        matcher = SequenceMatcher(None, self.foreign, digests(lines), autojunk=False)
+        matcher = SequenceMatcher(None, self.foreign, digests(lines, key), autojunk=False)
         changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
         if not changes:
             return None
         gone = sum(end - begin for _tag, begin, end, _first, _last in changes)
-        new = [line for _tag, _begin, _end, first, last in changes for line in lines[first:last]]
-        appeared = f"new are: {' | '.join(map(without_secrets, new[:4]))}" if new else "none is new"
+        new = list(dict.fromkeys(header_of(line) for *_range, first, last in changes for line in lines[first:last]))
+        appeared = f"new are: {' | '.join(new[:4])}" if new else "none is new"
         return f"lines that are not part of it changed meanwhile: {gone} vanished, {appeared}"
 
 
@@ -95,13 +90,3 @@ def pending_of(plain: Mapping[str, Any]) -> Pending:
         raise Refused(
             "pending: it is not what a call with confirm: false returned; hand that over unchanged"
         ) from error
-
-
-def digests(lines: list[str]) -> list[str]:
-    """Return a digest that tells lines apart without showing them."""
-    return [hashlib.sha256(line.encode()).hexdigest()[:16] for line in lines]
-
-
-def without_secrets(text: str) -> str:
-    """Configuration without what follows words such as ``secret`` or ``key``."""
-    return "\n".join(_SECRET.sub(r"\1 ...", line) for line in text.split("\n"))

@@ -8,7 +8,7 @@ import json
 from contextlib import suppress
 from typing import Callable, List, NamedTuple, Sequence
 
-from .._plan.converge import DeviceError
+from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 
 Send = Callable[[Sequence[str], str], List[str]]
 """Sends commands in one request, for answers as ``text`` or ``json``, one per command; raises DeviceError."""
@@ -69,12 +69,12 @@ def pending_sessions(answer: str) -> dict[str, str]:
     try:
         answered = json.loads(answer)
         states = {name: str(session["state"]) for name, session in answered["sessions"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        pending = {name: state for name, state in states.items() if state.startswith("pending")}
+        # EOS after 4.32 names the session whose commit timer runs beside the list.
+        timed = answered.get("commitTimerSessionName")
+        return {**pending, str(timed): WITH_TIMER} if timed else pending
+    except NOT_UNDERSTOOD as error:
         raise DeviceError(f"{SESSIONS!r} did not list sessions: {answer!r}") from error
-    pending = {name: state for name, state in states.items() if state.startswith("pending")}
-    # EOS after 4.32 names the session whose commit timer runs beside the list.
-    timed = answered.get("commitTimerSessionName")
-    return {**pending, timed: WITH_TIMER} if timed else pending
 
 
 def seconds_left(sessions: str, version: str) -> int | None:
@@ -89,7 +89,7 @@ def seconds_left(sessions: str, version: str) -> int | None:
         ends += [session.get("commitBy") for session in answered["sessions"].values()]
         end = next((float(each) for each in ends if each), None)
         return None if end is None else max(0, round(end - float(json.loads(version)["uptime"])))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except NOT_UNDERSTOOD as error:
         raise DeviceError(f"{SESSIONS!r} did not tell the commit timer: {sessions!r}") from error
 
 

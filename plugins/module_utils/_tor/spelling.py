@@ -18,6 +18,7 @@ UNSHOWN_MTU = 1500
 
 ACCESS, TRUNK, ROUTED = "access", "trunk", "routed"
 CHANNEL = "Port-Channel"
+MANAGEMENT = "Management"
 TENANT_VLAN = "vpod-"
 """How the name of a tenant's VLAN begins, in every pod that this collection sets up."""
 

@@ -11,9 +11,9 @@ from typing import Collection, Iterator, Sequence
 from .._plan.converge import Refused
 from .._plan.steps import UPDATE, Fields, Step
 from .declared import Declared
-from .pending import without_secrets
 from .plan import covered, plan
 from .running_config import PORTS, PROFILES, QUEUES, VLANS, Names, RunningConfig, parse, thing
+from .secrets import header_of
 from .session import SAVE
 from .spelling import vlan_ids
 
@@ -131,7 +131,7 @@ def _foreign_headers(names: Names, running: RunningConfig, startup: RunningConfi
     # A VLAN of ours goes with all that others have said of it.
     gone = [name for name in names[VLANS] if (name in running.vlans) != (name in startup.vlans)]
     now, then = (Counter(config.foreign_lines(names, gone)) for config in (running, startup))
-    return (without_secrets(line.split(" / ")[0]) for line in (*(now - then), *(then - now)))
+    return (header_of(line) for line in (*(now - then), *(then - now)))
 
 
 def _header(kind: str, name: str) -> str:

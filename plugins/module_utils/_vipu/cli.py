@@ -11,19 +11,21 @@ import json
 import re
 from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 
-from .._plan.converge import DeviceError
+from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .dialect import ADMIN, COMMANDS
 from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
+from .rules import NAME
 from .spelling import create_arguments, read_discovered, read_entity, read_partition_status, read_refusal
 
 Answer = TypeVar("Answer")
 Run = Callable[[List[str]], Tuple[int, str, str]]
 
 # What the output may look like that is not understood.
-NOT_UNDERSTOOD = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 VERSION = re.compile(r"^version: *v?(\d+(?:\.\d+)+)", re.MULTILINE)
 ACCESS_KEY = re.compile(r"Access [Kk]ey is:? '?([^\s']+)'?")
+# The same where a program speaks of it in another way, as JSON or as a configuration.
+_KEY_IN_ANSWER = re.compile(r"""(Access [Kk]ey is:? |access[_-]key["']? ?[:=] ?)(["']?)[^\s"',]+""")
 
 
 class NotDone(DeviceError):
@@ -77,19 +79,19 @@ class Controller:
         if step.action == CREATE:
             fields = {**(step.after or {}), **(step.once or {})}
             by_agents = step.kind == ALLOCATION and bool(fields.get("agents")) and self.allocates_by_agents()
-            self._ask(create_arguments(step.kind, step.name, fields, by_agents))
+            self._ask(create_arguments(step.kind, word(step.name), fields, by_agents))
         elif step.kind == PARTITION and (step.before or {}).get("status") == ERROR:
             # Nothing runs on it, and an agent of it that is down would be in the way.
             self.remove_partition_by_force(step.name)
         else:
-            self._ask(["remove", step.kind, step.name])
+            self._ask(["remove", step.kind, word(step.name)])
 
     def create_user(self, name: str, fields: Fields) -> str:
         """Create a user. Returns the access key, which is shown only now and belongs into no output.
 
         The program also writes ``NAME.vipu-cli.hcl``, with the key, into its working directory.
         """
-        words = create_arguments(USER, name, fields)
+        words = create_arguments(USER, word(name), fields)
         answer = self._ask(words)
         found = ACCESS_KEY.search(answer)
         if found is None:
@@ -98,11 +100,11 @@ class Controller:
 
     def remove_partition_by_force(self, name: str) -> None:
         """Remove a partition whatever state it and its agents are in. Whatever runs on it ends."""
-        self._ask(["remove", PARTITION, name, "--force"])
+        self._ask(["remove", PARTITION, word(name), "--force"])
 
     def test_cluster(self, name: str) -> tuple[bool, str]:
         """Test a cluster's cabling and links. Returns whether all is well, and the report in the program's words."""
-        words = ["test", CLUSTER, name]
+        words = ["test", CLUSTER, word(name)]
         code, output, errors = self._run(self._command + words)
         if not output.strip():
             raise DeviceError(f"{self._where}: `{self._spelled(words)}` gave no report: {errors.strip() or code}")
@@ -110,7 +112,7 @@ class Controller:
 
     def reset_partition(self, name: str) -> None:
         """Reset a partition and wait until it is ACTIVE again. Whatever runs on it ends."""
-        self._ask(["reset", PARTITION, name])
+        self._ask(["reset", PARTITION, word(name)])
 
     def allocates_by_agents(self) -> bool:
         """True if this installation can make an allocation of given agents, by its own help text."""
@@ -136,12 +138,12 @@ class Controller:
 
     def partition_status(self, name: str) -> Fields:
         """``status`` of one partition; also ``operation``, ``errors`` and ``auto_resets``, if it shows them."""
-        words = ["--showjson", "get", PARTITION, name]
+        words = ["--showjson", "get", PARTITION, word(name)]
         return self._understood(words, lambda answer: _status(json.loads(answer)))
 
     def ipuof_configuration(self, name: str, gcd: int) -> dict[str, Any]:
         """The IPUoF configuration of one GCD of a partition: ``devices`` and ``attributes``."""
-        words = ["get", PARTITION, name, "--gcd", str(gcd), "--ipuof-configs"]
+        words = ["get", PARTITION, word(name), "--gcd", str(gcd), "--ipuof-configs"]
         return self._understood(words, _configuration)
 
     def ipu_attributes(self) -> dict[str, dict[int, dict[str, str]]]:
@@ -176,18 +178,30 @@ class Controller:
         except NOT_UNDERSTOOD as error:
             raise DeviceError(
                 f"{self._where}: `{self._spelled(words)}` printed something that is not understood "
-                f"({type(error).__name__} {error}): {answer.strip()[:80]!r}"
+                f"({type(error).__name__} {error}): {_without_key(answer.strip())[:80]!r}"
             ) from error
 
     def _ask(self, words: list[str]) -> str:
         code, output, errors = self._run(self._command + words)
         if code != 0:
-            answer = errors.strip() or output.strip() or f"exit code {code} without a word"
+            answer = _without_key(errors.strip() or output.strip()) or f"exit code {code} without a word"
             raise NotDone(f"{self._where}: `{self._spelled(words)}` failed: {answer}", answer)
         return output
 
     def _spelled(self, words: list[str]) -> str:
         return f"{self._end_point} {' '.join(words)}"
+
+
+def word(name: str) -> str:
+    """The name as a word of a command. Raises NotDone: a program could take it for an option."""
+    if not NAME.fullmatch(name):
+        why = f"{name!r} is a name that a program could take for an option; remove by hand what has it"
+        raise NotDone(why, why)
+    return name
+
+
+def _without_key(answer: str) -> str:
+    return _KEY_IN_ANSWER.sub(r"\1\2(secret)", answer)
 
 
 def attributes_of(reply: Any) -> dict[str, dict[int, dict[str, str]]]:

@@ -19,7 +19,7 @@ from .access import AccessKeys
 from .connection import controller_of
 from .declared import Declared, Policy, relevant_kinds, unmanaged, wanted
 from .entities import ALLOCATION, PARTITION, USER
-from .lock import lock_file, only_writer
+from .lock import lock_of, only_writer
 from .options import declared_by, policy_of
 from .planner import plan, trouble
 from .settle import read_settled
@@ -112,7 +112,7 @@ def run_module(module: Any, kinds: Sequence[str]) -> None:
         found: dict[str, Any] = {"unmanaged": unmanaged(declared, outcome.after or outcome.before, kinds)}
         return dict(found, access_keys=keys.kept) if keys.kept else found
 
-    lock = only_writer(lock_file(params["api_port"]), module._name, params["lock_timeout"])
+    lock = only_writer(lock_of(params["api_port"]), module._name, params["lock_timeout"])
     try:
         with contextlib.nullcontext() if module.check_mode else lock:
             run(module, engine.read, engine.plan, one_by_one(engine.carry_out), engine.verify, extra)

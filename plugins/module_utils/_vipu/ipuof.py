@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._plan.converge import Refused
 from .._plan.steps import CREATE, REMOVE, UPDATE, Fields, State, Step, changed_fields
+from .rules import NAME
 
 PROFILE = "/etc/profile.d/ipuof.sh"
 ENVIRONMENTS = "/etc/ipuof.env.d"
@@ -29,7 +30,6 @@ FILE, FOREIGN = "file", "foreign_file"
 # Path to lines; None for what is known after apply only.
 Wanted = Dict[str, Optional[List[str]]]
 
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
 
 
@@ -190,8 +190,11 @@ def _put(path: str, lines: Sequence[str] | None, ownership: Ownership, before: F
 
 def _partition(option: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]], several: bool) -> Partition:
     name, host, port, gcd = option["name"], option["api_host"], option["api_port"], option["gcd"]
-    if not _NAME.fullmatch(name):
-        raise Refused(f"partition {name!r}: the name must be 1 to 64 letters, digits, dots, dashes or underscores")
+    if not NAME.fullmatch(name):
+        raise Refused(
+            f"partition {name!r}: the name must be 1 to 64 letters, digits, dots, dashes or underscores, and begin "
+            "with a letter or a digit"
+        )
     place = f"partition {name}"
     if not _HOST.fullmatch(host):
         raise Refused(f"{place}: api_host {host!r} is no host name or address; write it like 10.3.1.101")

@@ -8,18 +8,21 @@ import contextlib
 import getpass
 import os
 import socket
+import stat
 import time
 from typing import Iterator
 
-from .._host.lock import Held, locked
+from .._host.lock import Held, lock_file, locked
 from .._plan.converge import Refused
 
-LOCK_DIRECTORY = "/run/lock"
+# For nobody else to enter, so not in /run/ipu-pod, where jobs of Slurm have theirs.
+OF_ROOT, OF_OTHERS = "/run/ipu-pod-locks", "~/.local/state/ipu-pod"
 
 
-def lock_file(port: int, directory: str = LOCK_DIRECTORY) -> str:
+def lock_of(port: int, directory: str = "") -> str:
     """The lock of the controller with that admin port; a host has many names, so the name is no part of it."""
-    return f"{directory}/ipu.pod.vipu-{port}.lock"
+    own = os.path.expanduser(OF_OTHERS) if os.geteuid() else OF_ROOT
+    return f"{directory or own}/vipu-{port}.lock"
 
 
 @contextlib.contextmanager
@@ -48,10 +51,22 @@ def only_writer(path: str, what: str, timeout: float = 0) -> Iterator[None]:
 
 
 def _opened(path: str) -> int:
+    directory = os.path.dirname(path)
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        if _is_anybodys(os.lstat(directory)):
+            raise Refused(
+                f"{directory}: others can write there, and so hold or remove the lock; make it a directory of "
+                f"{getpass.getuser()} with mode 0700"
+            )
+        return lock_file(path)
     except OSError as error:
         raise Refused(f"{path}: the lock cannot be opened ({error.strerror}); run as the user who owns it") from error
+
+
+def _is_anybodys(directory: os.stat_result) -> bool:
+    is_own = stat.S_ISDIR(directory.st_mode) and directory.st_uid == os.geteuid()
+    return not is_own or bool(directory.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def _holder(what: str) -> str:

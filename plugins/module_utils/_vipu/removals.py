@@ -10,6 +10,7 @@ from typing import Iterator, Mapping, Tuple
 from .._plan.steps import DESTRUCTIVE, REMOVE, TENANT_OUTAGE, State, Step
 from .entities import KINDS, PARTITION
 from .fields import referred
+from .rules import NAME
 
 # Kind and name.
 Entity = Tuple[str, str]
@@ -58,6 +59,8 @@ def blocked(
         if name not in declared[kind] and goes[kind, name] == reason:
             yield f"{kind} {name}: {reason}, but it is not declared and would be lost; declare it, or remove it first"
     for parent_kind, parent in goes:
+        if not NAME.fullmatch(parent):
+            yield f"{parent_kind} {parent!r}: a program could take its name for an option; remove it by hand"
         for kind, name in dependents.direct((parent_kind, parent)):
             if (kind, name) not in goes:
                 yield (

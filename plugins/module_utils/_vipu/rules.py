@@ -16,7 +16,8 @@ from . import sizes
 from .entities import AGENT, ALLOCATION, CLUSTER, PARTITION, USER
 from .fields import C2_COMPATIBLE
 
-NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# What begins with a dash would be an option of the programs, which are not known to end their options with "--".
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 AGENTS_PER_ILD = sizes.IPUS_PER_ILD // sizes.IPUS_PER_MACHINE
 
 
@@ -35,7 +36,10 @@ class Rules:
 def entity_findings(kind: str, name: str, fields: Mapping[str, Any], rules: Rules) -> Iterator[str]:
     """One sentence for everything wrong in an entity that is about to be created."""
     if not NAME.fullmatch(name):
-        yield f"{kind} {name!r}: a name has letters, digits, '.', '_' and '-', at most 64 of them"
+        yield (
+            f"{kind} {name!r}: a name has letters, digits, '.', '_' and '-', at most 64 of them, and begins with a "
+            "letter or a digit"
+        )
     for finding in FINDINGS[kind](fields, rules):
         yield f"{kind} {name}: {finding}"
 

@@ -12,10 +12,10 @@ import sys
 import time
 from typing import Any, Callable, Mapping, Sequence, TypeVar
 
-from .._plan.converge import DeviceError
+from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
 from .access import Credentials
-from .cli import NOT_UNDERSTOOD, attributes_of
+from .cli import attributes_of
 from .dialect import TLS_FILES
 from .entities import PARTITION, plural
 from .messages import CALLS, PACKAGE
@@ -40,7 +40,7 @@ def connect(host: str, port: int, credentials: Credentials) -> Any:
     """A gRPC channel to a controller's user end-point; with TLS if the credentials have certificates.
 
     Raises:
-        DeviceError: grpcio or protobuf is missing, or a certificate cannot be read.
+        DeviceError: grpcio or protobuf is missing, a certificate cannot be read, or an access key would go without TLS.
     """
     if MISSING:
         raise DeviceError(
@@ -48,6 +48,11 @@ def connect(host: str, port: int, credentials: Credentials) -> Any:
         )
     address = f"{host}:{port}"
     if not credentials.tls_certs:
+        if credentials.access_key:
+            raise DeviceError(
+                f"transport grpc: an access key goes to {address} over TLS alone; set tls_certs to the directory of "
+                "the client's certificates"
+            )
         return grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
     ca, certificate, key = (
         _certificate(os.path.join(credentials.tls_certs, TLS_FILES[part])) for part in ("ca", "certificate", "key")

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from ansible import constants
@@ -34,6 +37,18 @@ class RunFolder:
         path = self._path(kind, name)
         found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
         return found
+
+    def key(self, purpose: str) -> str:
+        """A secret of this run for one purpose, the same for all tasks, also for those that ask at the same time."""
+        path = self._path("keys", purpose)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps({"key": token_hex()}), encoding="utf-8")
+        # Of several only the first one has the name.
+        with suppress(FileExistsError):
+            os.link(new, path)
+        new.unlink()
+        return str((self.read("keys", purpose) or {})["key"])
 
     def names(self, kind: str) -> list[str]:
         """The names of what was kept, sorted."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,7 @@ Settings = Mapping[str, Any]
 
 # Of an agent, as controllers spell it; the second where one does not say.
 UP, UNKNOWN = "up", "unknown"
+_SHA256 = re.compile("[0-9a-fA-F]{64}")
 KEEP_STORAGE = "Keep the storage"
 # Everything in the allocation of a vPOD that goes, whoever made it.
 ALL = 1_000_000
@@ -327,6 +329,11 @@ def _check_release(settings: Settings, look: Look) -> None:
     if archive and not settings["vipu_controller_release"]:
         raise Refused(
             "vipu_controller_release is missing; set it to the release of vipu_controller_archive, like 1.18.0"
+        )
+    if archive and not _SHA256.fullmatch(settings["vipu_controller_archive_sha256"]):
+        raise Refused(
+            "vipu_controller_archive_sha256 is not the SHA-256 checksum of vipu_controller_archive, 64 hexadecimal "
+            "digits; set it to what the vendor states, or to what sha256sum says of an archive that you trust"
         )
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import STARTUP
 
 from .._adoption.findings import Gathered, findings
@@ -22,6 +24,7 @@ from .._adoption.pods_yml import COMMENTS, ordered
 from .._declaration.declaration import parse_declaration
 from .._desired.desired import desired
 from .._placement.placement import place
+from .._reports.markdown import text_of
 from .controller_steps import entity_steps
 from .looks import NOT_ASKED, Look, answered, missing, part
 from .server_steps import server_steps
@@ -32,6 +35,7 @@ Looks = Mapping[str, Look]
 Unread = list[dict[str, str]]
 
 WIDTH = 118
+TEMPLATE = re.compile(r"\{[{%#]")
 # The variables of the role poplar_server with which it looks after nothing but NICs.
 NICS_ALONE: Mapping[str, Any] = {
     "poplar_server_packages": [],
@@ -77,20 +81,21 @@ def gather(document: Document, looks: Looks) -> Gathering:
     adopted = adopted_fleet(document, reading.controllers, reading.switches, reading.servers)
     gathered = Gathered(reading.switches, reading.servers, reading.controllers, reading.leases)
     found = findings(adopted.document, gathered, adopted.port_map)
-    contradictions = _findings_markdown(found)
+    reasons = list(map(one_line, adopted.reasons))
+    contradictions = [f"{each['device']}: {_sentences(each)}" for each in found]
     files = {
-        "pods.yml": _pods_yml(adopted.document, adopted.reasons),
+        "pods.yml": _pods_yml(adopted.document, reasons),
         **{f"host_vars/{host}.yml": text for host, text in _host_vars(adopted)},
         **{f"{host}.vipu_state.yml": _block(options) for host, options in adopted.options.items()},
-        "findings.md": contradictions,
+        "findings.md": _findings_markdown(found),
         "findings.json": json.dumps(found, indent=4, sort_keys=True) + "\n",
     }
     return Gathering(
         files=files,
-        lines=[*(adopted.reasons or ["pods.yml says all that is there."]), *contradictions.splitlines()[2:]],
-        partly=[f"{each['device']}: {each['message']}" for each in reading.partly],
-        unread=[f"{each['device']} could not be read: {each['message']}" for each in reading.unread],
-        left=_left(adopted, reading, looks),
+        lines=[*(reasons or ["pods.yml says all that is there."]), *contradictions],
+        partly=[one_line(f"{each['device']}: {each['message']}") for each in reading.partly],
+        unread=[one_line(f"{each['device']} could not be read: {each['message']}") for each in reading.unread],
+        left=list(map(one_line, _left(adopted, reading, looks))),
     )
 
 
@@ -179,8 +184,12 @@ def _changes(host: str, plan: Callable[[], list[Step]]) -> list[str]:
 
 def _findings_markdown(found: Sequence[Mapping[str, Any]]) -> str:
     lines = ["# What contradicts itself", ""]
-    lines += [f"- **{each['device']}**: {each['finding']}. {each['remedy']}" for each in found]
+    lines += [f"- **{text_of(each['device'])}**: {text_of(_sentences(each))}" for each in found]
     return "\n".join(lines if found else [*lines, "Nothing."]) + "\n"
+
+
+def _sentences(finding: Mapping[str, Any]) -> str:
+    return one_line(f"{finding['finding']}. {finding['remedy']}")
 
 
 def _pods_yml(document: Document, reasons: Sequence[str]) -> str:
@@ -206,14 +215,25 @@ def _host_vars(adopted: FleetAdoption) -> list[tuple[str, str]]:
     return found
 
 
+class _DataDumper(yaml.SafeDumper):
+    """Ansible reads variables as templates, unless they are marked; what a device has said is never one."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("!unsafe" if TEMPLATE.search(text) else "tag:yaml.org,2002:str", text)
+
+
+_DataDumper.add_representer(str, _text)
+
+
 def _yaml(value: Mapping[str, Any]) -> str:
     """YAML with the innermost lists and mappings in one line each."""
     is_plain = all(not isinstance(each, (dict, list)) for each in value.values())
     style = False if is_plain else None
-    text: str = yaml.safe_dump(dict(value), default_flow_style=style, sort_keys=False, width=WIDTH, allow_unicode=True)
+    text: str = yaml.dump(dict(value), Dumper=_DataDumper, default_flow_style=style, sort_keys=False, width=WIDTH)
     return text.rstrip("\n")
 
 
 def _block(value: Mapping[str, Any]) -> str:
-    text: str = yaml.safe_dump(dict(value), default_flow_style=False, sort_keys=False, indent=2, allow_unicode=True)
+    text: str = yaml.dump(dict(value), Dumper=_DataDumper, default_flow_style=False, sort_keys=False, indent=2)
     return text

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import readable
 
 from .._desired.degraded import undamaged
 from .._desired.desired import desired
@@ -52,19 +53,21 @@ class View:
 
 def plan_view(document: Document, declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> View:
     """The plan as a table, JSON, Markdown, and a page with a picture of the racks."""
+    shown = readable(document)
     files = {
         "plan.json": _json(document),
-        "plan.md": markdown_of(document),
-        "plan.html": page_of(document, rack_of(declaration, placement)),
+        "plan.md": markdown_of(shown),
+        "plan.html": page_of(shown, rack_of(declaration, placement)),
     }
-    return View(table_of(document), files)
+    return View(table_of(shown), files)
 
 
 def drift_view(document: Document, compared: Mapping[str, Any], rules: Any, today: str) -> View:
     """Return the view of drift; refused if a rule of ``drift_ignore`` is none."""
     report = drift_report(document, compared, parse_rules(rules), today)
-    files = {"drift.json": _json(report), "drift.md": drift_markdown(report), "junit.xml": junit_of(report)}
-    return View(drift_table(report), files, report["exit_code"])
+    shown = readable(report)
+    files = {"drift.json": _json(report), "drift.md": drift_markdown(shown), "junit.xml": junit_of(shown)}
+    return View(drift_table(shown), files, report["exit_code"])
 
 
 def vpods_view(document: Document, declaration: Declaration, only: Sequence[str] | None) -> View:

@@ -16,7 +16,19 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import (
 )
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import ALLOCATION_SIZES, PARTITION_SIZES
 
-from .._pod.kinds import ADDRESS, FLAG, Key, MapOf, Record, choice, integer, list_of, text
+from .._pod.kinds import (
+    ADDRESS,
+    FLAG,
+    NO_TEMPLATE,
+    WITHOUT_TEMPLATES,
+    Key,
+    MapOf,
+    Record,
+    choice,
+    integer,
+    list_of,
+    text,
+)
 from .._pod.model import (
     ABSENT,
     DEDICATED,
@@ -50,7 +62,11 @@ from .network_kinds import (
 SCHEMA = 1
 
 NAME = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)", "a name")
-ENTITY = text(r"[A-Za-z0-9._-]{1,64}", "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64)", "a V-IPU name")
+ENTITY = text(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
+    "a V-IPU name of letters, digits, '.', '_' and '-' (at most 64) that begins with a letter or a digit",
+    "a V-IPU name",
+)
 HOST_OR_PORT = text(r"[A-Za-z0-9][A-Za-z0-9/._-]{0,62}", "the name of a device or of a port")
 PORT = text(r"[Ee][Tt]([Hh][Ee][Rr][Nn][Ee][Tt])?\d+(/\d+)?", "a switch port such as Ethernet9/1", "a port")
 TEMPLATE = text(
@@ -58,6 +74,7 @@ TEMPLATE = text(
     "a template of {pod}, {lrack} and {n} such as lr{lrack}-ipum{n}",
     "a template",
 )
+DESCRIPTION = text(rf"{NO_TEMPLATE}[ -~]*", f"a text in one line {WITHOUT_TEMPLATES}", "a text in one line")
 MTU = integer(1280, 9216)
 SWITCH_MTU = integer(1280, 9214)
 IPUS = integer(1, 1 << 20, "a whole number")
@@ -70,7 +87,7 @@ DERIVED = "derived"
 BELOW = "those below"
 
 PORT_SETTINGS = Record(
-    Key("description", text(r"[ -~]*", "a text in one line"), derived=BY_ROLE).means("what it is for"),
+    Key("description", DESCRIPTION, derived=BY_ROLE).means("what it is for"),
     Key("mode", choice("access", "trunk"), derived=BY_ROLE).means("whether it carries one VLAN, or several"),
     Key("vlan", VLAN_REFERENCE, derived=BY_ROLE).means("the VLAN of an access port"),
     Key("native_vlan", VLAN_REFERENCE, derived=BY_ROLE).means("the VLAN that a trunk carries untagged"),

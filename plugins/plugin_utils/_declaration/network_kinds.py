@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import port_name, vlan_ids
 
 from .._desired.roce import DEFAULTS
-from .._pod.kinds import Key, Kind, Record, either, integer, scalar, text
+from .._pod.kinds import NO_TEMPLATE, WITHOUT_TEMPLATES, Key, Kind, Record, either, integer, scalar, text
 from .._pod.mac_addresses import mac_address
 from .._pod.switches import REFERENCE, is_range
 
@@ -52,7 +52,9 @@ MAC_ADDRESS = scalar(
     lambda value: mac_address(value) if isinstance(value, str) else None,
 )
 VLAN_NAME = text(
-    r"(?!\d+(-\d+)?$)[!-~]{1,32}", "a VLAN name of 1 to 32 characters without spaces, and no number", "a VLAN name"
+    rf"(?!\d+(-\d+)?$){NO_TEMPLATE}[!-~]{{1,32}}",
+    f"a VLAN name of 1 to 32 characters without spaces, and no number; {WITHOUT_TEMPLATES}",
+    "a VLAN name",
 )
 VLAN_ID, ANY_VLAN_ID = integer(2, 4094), integer(1, 4094)
 VLAN_RANGE = scalar(

@@ -151,7 +151,8 @@ def _file(file: File, seen: Mapping[str, Any]) -> list[Step]:
     content = file.content or ""
     if found is None:
         return [Step(CREATE, FILE, file.path, NOT_THERE, after={"lines": content.splitlines()})]
-    old, new = _contents(content, found["sha256"], seen["texts"].get(file.path))
+    # Of what holds a secret there is no checksum; it is not what is wanted.
+    old, new = _contents(content, found.get("sha256", ""), seen["texts"].get(file.path))
     attributes = changed_fields(found, _attributes(file))
     reasons = [*(["content differs"] if new else []), reason_for(found, attributes)]
     return _updated(file, found, old, new, ", ".join(filter(None, reasons)))

@@ -11,10 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
+
 from .wording import listed
 
 MISSING = "is missing; it has to be declared"
 FIRST_VERSION = "1.0.0"
+
+# What begins a pattern whose texts hold no template of Ansible's.
+NO_TEMPLATE = r"(?!.*\{[{%#])"
+WITHOUT_TEMPLATES = "without '{{', '{%' and '{#', since what is declared is never a template"
 
 # A key path, and what is wrong there.
 Finding = tuple[str, str]
@@ -33,7 +39,7 @@ class Problem:
 
     def __str__(self) -> str:
         place = "" if self.line is None else f"{self.file}:{self.line}:{self.column}: "
-        return f"{place}{self.path}: {self.message}" if self.path else f"{place}{self.message}"
+        return one_line(f"{place}{self.path}: {self.message}" if self.path else f"{place}{self.message}")
 
 
 class DeclarationError(Exception):

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 
 from .._inventory.hosts import canaries_first
 from .._placement.placement import Placement
@@ -25,6 +26,9 @@ STEP_KEYS = (
     *("number", "device", "layer", "action", "kind", "name"),
     *("from", "to", "reason", "risk", "affected", "observed"),
 )
+TEXTS = ("device", "layer", "action", "kind", "name", "reason", "risk")
+# What a thing is, None for one that is not there.
+STATES = ("from", "to", "observed")
 
 
 def plan_document(
@@ -97,7 +101,7 @@ def parse_plan(text: str, source: str) -> Document:
     remedy = f"give a plan.json that playbooks/plan.yml has written, not {source}"
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(f"{source} is not JSON ({error}); {remedy}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise Refused(f"{source} is no plan of schema {SCHEMA}; {remedy}")
@@ -110,7 +114,12 @@ def parse_plan(text: str, source: str) -> Document:
 
 
 def _is_step(step: Any) -> bool:
-    return isinstance(step, dict) and step.keys() == set(STEP_KEYS)
+    return (
+        isinstance(step, dict)
+        and step.keys() == set(STEP_KEYS)
+        and all(isinstance(step[key], str) for key in TEXTS)
+        and all(isinstance(step[key], (dict, type(None))) for key in STATES)
+    )
 
 
 def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -124,7 +133,7 @@ def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         if key not in before
     ]
     order = [] if different or further or list(before) == list(after) else ["the steps are due in another order"]
-    return [*unseen, *different, *further, *order]
+    return list(map(one_line, [*unseen, *different, *further, *order]))
 
 
 def _by_thing(steps: Sequence[Step]) -> dict[tuple[Any, ...], Step]:

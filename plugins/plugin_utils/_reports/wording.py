@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DESTRUCTIVE, DISRUPTIVE, NO_RISK, TENANT_OUTAGE
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 
 # From the least to the worst. The shapes tell the risks apart where colours do not.
 SHAPE_OF_RISK = {NO_RISK: "●", DISRUPTIVE: "▲", DESTRUCTIVE: "◆", TENANT_OUTAGE: "■"}
@@ -55,7 +56,7 @@ def summary_of(document: Mapping[str, Any]) -> str:
 
 def finding_text(finding: Mapping[str, Any]) -> str:
     """``pod001-tor: port Ethernet9/1 is err-disabled; what to do``."""
-    return f"{finding['device']}: {finding['finding']}; {finding['remedy']}"
+    return one_line(f"{finding['device']}: {finding['finding']}; {finding['remedy']}")
 
 
 def _steps_sentence(steps: Sequence[Mapping[str, Any]]) -> str:

@@ -11,6 +11,8 @@ local NOTE = "ipu.pod"
 local OPTION = "^_SLURM_SPANK_OPTION_ipu_([%w_]+)=(.*)$"
 -- What an IPU job has been checked for, so that it stays as it is.
 local CHECKED_NUMBERS = {"num_tasks", "min_nodes", "max_nodes", "ntasks_per_node", "shared"}
+-- Where a job can ask for what Slurm counts; --gres is "tres_per_node".
+local COUNTED = {"licenses", "tres_per_node", "tres_per_job", "tres_per_socket", "tres_per_task"}
 local UNSET = {[slurm.NO_VAL] = true, [slurm.NO_VAL16] = true}
 -- How a job's Slurm partitions lie to those with IPUs.
 local ALL, SOME, NONE = "all", "some", "none"
@@ -75,9 +77,21 @@ local function given(number)
    return not UNSET[number] and number or nil
 end
 
-local function names_our_licence(licences)
-   for _i, licence in ipairs(words(licences, "[^,;|]+")) do
-      if licence:match("^%s*([^:*@%s]*)") == LICENCE then
+-- An entry's name and the rest. Slurm ends a name with ":" or "*", from 23.11 also with "=", later with "(".
+local function name_and_rest(entry)
+   return entry:match("^%s*([^:=*@(%s]*)(.*)$")
+end
+
+-- An entry without the kind of resource that may stand before its name, such as "gres:" or "license/".
+local function without_kind(entry, kind)
+   local found, rest = entry:match("^%s*(%a+)[:/](.*)$")
+   return found and found:lower() == kind and rest or nil
+end
+
+-- Whether a field of a job asks for our licence: in all but "licenses" its kind stands before it.
+local function names_our_licence(field, request)
+   for _i, entry in ipairs(words(request, "[^,;|]+")) do
+      if name_and_rest(without_kind(entry, "license") or field == "licenses" and entry or "") == LICENCE then
          return true
       end
    end
@@ -88,8 +102,12 @@ end
 local function gres_of(request)
    local ours, others = {}, {}
    for _i, entry in ipairs(words(request, "[^,]+")) do
-      local name, rest = entry:gsub("^gres:", ""):match("^([^:]*)(.*)$")
-      table.insert(name == GRES and ours or others, name == GRES and rest or entry)
+      local name, rest = name_and_rest(without_kind(entry, "gres") or entry)
+      if name == GRES then
+         table.insert(ours, (rest:gsub("=", ":")))
+      else
+         table.insert(others, entry)
+      end
    end
    return ours, others
 end
@@ -193,6 +211,9 @@ end
 
 local function add_licences(job, ipus)
    local there = job.licenses or ""
+   if there:find("|", 1, true) then
+      refuse("-L %s: IPUs cannot be added to licences of which one is enough; name the one that the job takes", there)
+   end
    job.licenses = there .. (there == "" and "" or ",") .. LICENCE .. ":" .. ipus
 end
 
@@ -342,15 +363,25 @@ function ways.static(settings, job, place)
    return ""
 end
 
+-- IPUs that would be counted without what we check.
+local function refuse_what_is_not_ours_to_count(settings, job)
+   local how = settings.way == "static" and "--gres=" .. GRES .. ":IPUS:1" or "--ipus=N"
+   if names_our_licence("licenses", job.licenses) then
+      refuse("licence %s is not for -L; ask for IPUs with %s", LICENCE, how)
+   end
+   for _i, field in ipairs(COUNTED) do
+      if names_our_licence(field, job[field]) or field ~= "tres_per_node" and #gres_of(job[field]) > 0 then
+         refuse("--%s=%s: IPUs are not asked for with this; use %s", (field:gsub("_", "-")), job[field], how)
+      end
+   end
+end
+
 local function examine_new(job, partitions)
    local settings = dofile(FOLDER .. "ipu-pod.lua")
    if begins_with(job.admin_comment, NOTE) then
       job.admin_comment = ""
    end
-   if names_our_licence(job.licenses) then
-      refuse("licence %s is not for -L; ask for IPUs with %s",
-             LICENCE, settings.way == "static" and "--gres=" .. GRES .. ":IPUS:1" or "--ipus=N")
-   end
+   refuse_what_is_not_ours_to_count(settings, job)
    local note = ways[settings.way](settings, job, place_of(settings, job.partition, partitions))
    if note and given(job.het_job_offset) then
       refuse("the parts of a heterogeneous job cannot have IPUs; submit them as jobs of their own")
@@ -375,9 +406,12 @@ local function examine_change(change, job, partitions, uid)
    end
    local settings = dofile(FOLDER .. "ipu-pod.lua")
    local is_ours = begins_with(job.admin_comment, NOTE)
-   local changes = names_our_licence(change.licenses) or #gres_of(change.tres_per_node) > 0
-      or is_ours and (change.licenses or change.tres_per_node)
-      or is_ours and settings.way == "mapping" and (change.features or change.req_nodes)
+   local changes = is_ours and settings.way == "mapping" and (change.features or change.req_nodes)
+   for _i, field in ipairs(COUNTED) do
+      local asked = change[field]
+      -- Emptied is changed, too.
+      changes = changes or asked and (is_ours or names_our_licence(field, asked) or #gres_of(asked) > 0)
+   end
    for _i, field in ipairs(CHECKED_NUMBERS) do
       changes = changes or is_ours and given(change[field])
    end

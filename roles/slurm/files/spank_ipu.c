@@ -114,20 +114,19 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
     return SLURM_SUCCESS;
 }
 
-/* Remove all variables that begin with a prefix from a task's environment. */
+/* Remove all variables that begin with a prefix from a task's environment. An entry without "=" is no variable: it has
+ * no value that a program could read, and Slurm does not remove it. */
 static void unset_prefix(spank_t spank, const char *prefix)
 {
     char **environment;
 
-    if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS)
-        return;
-    while (*environment != NULL) {
-        char *name = begins_with(*environment, prefix) ? strndup(*environment, strcspn(*environment, "=")) : NULL;
+    for (size_t i = 0; spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS && environment[i] != NULL;) {
+        const char *entry = environment[i];
+        size_t length = strcspn(entry, "=");
+        char *name = begins_with(entry, prefix) && entry[length] == '=' ? strndup(entry, length) : NULL;
+        /* Where one is removed, the next one has moved to its place. */
         if (name == NULL || spank_unsetenv(spank, name) != ESPANK_SUCCESS)
-            environment++;
-        else
-            /* What is left has moved. */
-            spank_get_item(spank, S_JOB_ENV, &environment);
+            i++;
         free(name);
     }
 }
@@ -184,11 +183,11 @@ static bool set_variables(spank_t spank, FILE *file, uint32_t rank)
 {
     char *line = NULL;
     size_t size = 0;
-    bool understood = next_line(file, &line, &size) && begins_with(line, GCDS_PREFIX);
-    unsigned gcds = understood ? positive_number(line + strlen(GCDS_PREFIX)) : 0;
-    bool ipuof = false;
+    bool any = next_line(file, &line, &size);
+    bool refused = any && strcmp(line, REFUSED) == 0;
+    unsigned gcds = any && begins_with(line, GCDS_PREFIX) ? positive_number(line + strlen(GCDS_PREFIX)) : 0;
+    bool understood = gcds > 0, ipuof = false;
 
-    understood = gcds > 0;
     while (understood && next_line(file, &line, &size)) {
         /* A job with an allocation and no partition has no such line: there these variables are its user's own. */
         if (!ipuof && begins_with(line, IPUOF_PREFIX)) {
@@ -197,7 +196,7 @@ static bool set_variables(spank_t spank, FILE *file, uint32_t rank)
         }
         understood = set_variable(spank, line, rank % gcds);
     }
-    if (line != NULL && strcmp(line, REFUSED) == 0)
+    if (refused)
         slurm_error("ipu: this job got no IPUs here; Slurm queues it again or cancels it");
     else if (!understood)
         slurm_error("ipu: the file that says which IPUs this job has is not understood; tell your administrator");
@@ -219,7 +218,9 @@ static void tell_what_it_keeps(spank_t spank, uint32_t rank, bool is_ipu_job)
 {
     char *asked = NULL, has[NUMBER_DIGITS + 1] = "";
 
-    if (rank != 0 || has_the_options_of_its_job(spank) || spank_option_getopt(spank, &OPTIONS[IPUS], &asked) != ESPANK_SUCCESS || asked == NULL)
+    if (rank != 0 || has_the_options_of_its_job(spank)
+        || spank_option_getopt(spank, &OPTIONS[IPUS], &asked) != ESPANK_SUCCESS || asked == NULL
+        || positive_number(asked) == 0)
         return;
     if (!is_ipu_job)
         slurm_spank_log("ipu: --ipus=%s changes nothing here: this job has no IPUs; submit a new one for that", asked);

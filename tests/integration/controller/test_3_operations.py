@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -104,8 +105,11 @@ def test_the_controller_exports_its_metrics(fresh_pod: Any) -> None:
 def test_a_release_from_the_vendors_archive_has_to_be_that_of_the_agents(fresh_pod: Any, tmp_path: Path) -> None:
     runs = {}
     for release in ("1.17.0", "1.18.0"):
-        write_archive(tmp_path / f"{release}.tar.gz", release)
-        options = ("-e", f"vipu_controller_archive={tmp_path}/{release}.tar.gz vipu_controller_release={release}")
+        archive = tmp_path / f"{release}.tar.gz"
+        write_archive(archive, release)
+        checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+        variables = f"vipu_controller_archive={archive} vipu_controller_archive_sha256={checksum}"
+        options = ("-e", f"{variables} vipu_controller_release={release}")
         runs[release] = fresh_pod.playbook("vipu_controllers", *options)
     assert runs["1.17.0"].code != 0
     assert "Agents of another V-IPU release than the controller's 1.17.0: pod001-ipum1 has 1.18.0, " in (

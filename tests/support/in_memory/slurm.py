@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.slurm import Slurm
 
+WIDTHS = (*([20] * 6), 4, 4, 20, 200, 4000, 400, 4000)
 NODES = tuple(f"pod001-poplar{number}" for number in range(1, 5))
+
+
+def line_of(*fields: str) -> str:
+    """A line of squeue, which fills each field up to its width or cuts it off."""
+    return "".join(f"{value:<{width}.{width}}|" for value, width in zip(fields, WIDTHS, strict=True)) + "\n"
 
 
 @dataclass
@@ -26,6 +32,7 @@ class FakeJob:
     partition: str = "ipu"
     licenses: str = ""
     note: str = ""
+    name: str = "wrap"
     array: tuple[int, int] | None = None
     gres: dict[str, str] = field(default_factory=dict)
     """Node to what it has there, for example ``vipu:4(CNT:1)``."""
@@ -37,7 +44,7 @@ class FakeJob:
             *(str(self.id), array, task, "N/A", "N/A", str(self.uid), str(int(self.batch)), str(int(self.requeue))),
             *(self.state, self.partition, ",".join(self.nodes), licenses, self.note or "(null)"),
         )
-        return "".join(f"{value:<20}|" for value in fields) + "\n"
+        return line_of(*fields)
 
 
 @dataclass
@@ -46,6 +53,8 @@ class FakeSlurm:
 
     jobs: dict[int, FakeJob] = field(default_factory=dict)
     commands: list[list[str]] = field(default_factory=list)
+    spelled_out: list[str] = field(default_factory=list)
+    """Lists of nodes."""
     refused: set[str] = field(default_factory=set)
     """First words of commands that fail."""
     now: float = 0.0
@@ -73,8 +82,7 @@ class FakeSlurm:
         if argv[0] in ("munge", "unmunge"):
             return 0, self._munge(argv, text), ""
         if argv[:2] == ["scontrol", "show"]:
-            what, name = argv[2], argv[-1]
-            return 0, name.replace(",", "\n") if what == "hostnames" else self._shown(self._named(name)), ""
+            return 0, self._hosts(argv[-1]) if argv[2] == "hostnames" else self._shown(self._named(argv[-1])), ""
         self.commands.append(argv)
         if argv[:2] == ["scontrol", "update"]:
             self._named(argv[2].removeprefix("JobId=")).note = argv[3].removeprefix("AdminComment=")
@@ -82,6 +90,8 @@ class FakeSlurm:
 
     def _squeue(self, argv: list[str]) -> tuple[int, str, str]:
         options = dict(option.removeprefix("--").partition("=")[::2] for option in argv[1:])
+        if "jobs" not in options and "Format" in options:
+            return 0, "".join(job.line() for job in self.jobs.values()), ""
         if "jobs" not in options:
             states = options.get("states", "").split(",") if "states" in options else None
             found = [job for job in self.jobs.values() if states is None or job.state in states]
@@ -98,9 +108,13 @@ class FakeSlurm:
             return next(job for job in self.jobs.values() if job.array == (int(array), int(task)))
         return self.jobs[int(name)]
 
+    def _hosts(self, nodes: str) -> str:
+        self.spelled_out.append(nodes)
+        return nodes.replace(",", "\n")
+
     def _shown(self, job: FakeJob) -> str:
         nodes = "".join(f"     Nodes={node} CPU_IDs=0-1 Mem=0 GRES={gres}\n" for node, gres in job.gres.items())
-        return f"JobId={job.id} JobName=wrap\n   UserId=alice({job.uid})\n{nodes}   AdminComment={job.note}\n"
+        return f"JobId={job.id} JobName={job.name}\n   UserId=alice({job.uid})\n{nodes}   AdminComment={job.note}\n"
 
     def _munge(self, argv: list[str], text: str) -> str:
         if argv == ["munge", "--restrict-uid=0"]:

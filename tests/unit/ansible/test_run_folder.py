@@ -7,6 +7,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,19 @@ def test_what_has_been_carried_out_is_known_by_stage_and_device(tmp_path: Path) 
     folder.write("done", "switches p-tor", {"stage": "switches", "host": "p-tor"})
     folder.write("done", "vpods p-poplar1", {"stage": "vpods", "host": "p-poplar1"})
     assert folder.done() == {("switches", "p-tor"), ("vpods", "p-poplar1")}
+
+
+def test_each_device_has_one_key_in_a_run_and_another_in_the_next(tmp_path: Path) -> None:
+    run, next_run = RunFolder(tmp_path / "a"), RunFolder(tmp_path / "b")
+    assert run.key("p-tor") == run.key("p-tor")
+    assert len({run.key("p-tor"), run.key("q-tor"), next_run.key("p-tor")}) == 3
+
+
+def test_tasks_that_ask_at_the_same_time_get_the_same_key(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(8, get_context("fork")) as processes:
+        keys = list(processes.map(RunFolder(tmp_path).key, ["secrets"] * 64))
+    assert len(set(keys)) == 1
+    assert [path.name for path in (tmp_path / "keys").iterdir()] == ["secrets.json"]
 
 
 def test_it_is_in_ansibles_own_folder_for_nobody_else_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,6 +179,12 @@ def test_there_is_a_program_or_an_archive_of_a_known_release() -> None:
     archive = {**SETTINGS, "vipu_controller_archive": "/vipu.tar.gz"}
     assert "release is missing" in refusal(lambda: controller_steps(shared(), archive, bare))
     archive["vipu_controller_release"] = "1.18.0"
+    for checksum in ("", "0" * 63, "0" * 63 + "g", "0" * 64 + "\n"):
+        wrong = {**archive, "vipu_controller_archive_sha256": checksum}
+        assert "archive_sha256 is not the SHA-256" in refusal(
+            lambda wrong=wrong: controller_steps(shared(), wrong, bare)
+        )
+    archive["vipu_controller_archive_sha256"] = "0" * 64
     steps = controller_steps(shared(), archive, bare)
     assert [step.name for step in steps][:3] == [
         "Copy the release's archive",

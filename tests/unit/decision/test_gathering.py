@@ -13,6 +13,7 @@ import yaml
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
+from tests.support.hostile import HOSTILE, is_seen
 from tests.support.in_memory.pod import CONTROLLER
 from tests.unit.decision.two_vpods import ALICE, DEVICES
 
@@ -126,3 +127,56 @@ def test_a_pod_that_nobody_could_ask_keeps_its_pods_yml() -> None:
     found = gather(DOCUMENT, looks)
     assert len(found.unread) == len(DEVICES)
     assert yaml.safe_load(found.files["pods.yml"])["pods"] == DOCUMENT["pods"]
+
+
+@pytest.mark.parametrize("name", ["{{lookup('pipe','id')}}", "{%raw%}", "{#", "a\x1b[2J", "a\u2028b: c"])
+def test_what_pods_yml_cannot_call_a_vlan_is_said_and_the_vlan_left_as_it_is(looks: Looks, name: str) -> None:
+    looks["p-tor"]["parts"]["info"]["vlans"].append({"vlan_id": 555, "name": name})
+    found = gather(DOCUMENT, looks)
+    assert 555 not in parse_declaration(yaml.safe_load(found.files["pods.yml"])).pods["p"].vlans.values()
+    (line,) = [line for line in found.lines if "VLAN 555 stays as it is, because pods.yml cannot call it " in line]
+    assert is_seen(line)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_breaks_no_gathered_file_and_is_no_template_there(looks: Looks, text: str) -> None:
+    users = looks[CONTROLLER]["parts"]["controllers"][""]["users"]
+    users[text] = {"admin": False, "allocations": ["bob"]}
+    users[f"admin {text}"] = {"admin": True, "allocations": []}
+    looks["p-poplar2"]["parts"]["network"]["gathered"][0]["description"] = text
+    looks["p-poplar2"]["parts"]["network"]["lasting"] = []
+    looks["p-poplar3"]["parts"]["nics"] = {"message": text}
+    looks["p-tor"].update(outcome="timed out", message=text, parts={})
+    found = gather(DOCUMENT, looks)
+    assert list(filter(is_seen, found.lines)) == found.lines
+    assert list(filter(is_seen, [*found.partly, *found.unread])) == [*found.partly, *found.unread]
+    for name, content in found.files.items():
+        assert list(filter(is_seen, content.split("\n"))) == content.split("\n"), name
+        if name.endswith(".yml"):
+            read = yaml.load(content, Loader=_AnsibleLoader)
+            assert templates_in(read) == [], name
+    kept = yaml.load(found.files[f"{CONTROLLER}.vipu_state.yml"], Loader=_AnsibleLoader)
+    assert [user["name"] for user in kept["users"]][-1] == text
+
+
+class _AnsibleLoader(yaml.SafeLoader):
+    """What Ansible reads with `!unsafe` is no template."""
+
+
+_AnsibleLoader.add_constructor("!unsafe", lambda loader, node: Data(loader.construct_scalar(node)))
+
+
+class Data(str):
+    """A text that is no template."""
+
+
+def templates_in(read: Any) -> list[str]:
+    """The texts that Ansible would take for templates."""
+    if isinstance(read, dict):
+        return [each for pair in read.items() for half in pair for each in templates_in(half)]
+    if isinstance(read, list):
+        return [each for item in read for each in templates_in(item)]
+    is_template = (
+        isinstance(read, str) and not isinstance(read, Data) and any(sign in read for sign in ("{{", "{%", "{#"))
+    )
+    return [read] if is_template else []

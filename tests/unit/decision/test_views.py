@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -21,6 +22,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
     vpods_view,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
+from tests.support.hostile import HOSTILE, is_seen
+from tests.support.html_page import Page
 from tests.support.in_memory.pod import CONTROLLER, PodInMemory, declared, pod
 from tests.unit.decision.two_vpods import CAROL, VPODS, decided
 
@@ -193,3 +196,45 @@ def test_cables_of_a_switch_that_does_not_answer_are_not_known(looks: Looks) -> 
         cabling_view(DECLARATION, looks)
     del looks["p-tor"]
     assert cabling_view(DECLARATION, looks).lines == []
+
+
+def said_by_devices(document: dict[str, Any], text: str) -> dict[str, Any]:
+    """The same document, with this text wherever a device, a tenant or a file may have said it."""
+    fields = {"name": text, "reason": text, "from": {text: text, "lines": [text]}, "to": {text: [text], "lines": []}}
+    affected = {"vpods": [text], "partitions": [text]}
+    finding = {"device": "p-tor", "layer": "switch", "kind": "port", "name": text, "finding": text, "remedy": text}
+    return {
+        **document,
+        "steps": [{**step, **fields, "affected": affected} for step in document["steps"]],
+        "unseen": [{"device": "p-poplar3", "message": text}],
+        "findings": [{**finding, "affected": affected}],
+        "not_ours": [{"device": "ctrl", "kind": "partition", "name": text, "owner": text}],
+    }
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_breaks_no_view_and_steers_nobody_who_reads_it(looks: Looks, text: str) -> None:
+    document, compared = planned(looks)
+    harmless, hostile = (said_by_devices(document, each) for each in ("harmless", text))
+    views, others = (
+        [plan_view(each, DECLARATION, LIE[CONTROLLER]), drift_view(each, compared, [], "2026-11-21")]
+        for each in (hostile, harmless)
+    )
+    files, usual = ({**views[0].files, **views[1].files} for views in (views, others))
+    for lines in (views[0].lines, views[1].lines, *(file.split("\n") for file in files.values())):
+        assert list(filter(is_seen, lines)) == list(lines)
+    assert json.loads(files["plan.json"]) == hostile
+    assert json.loads(files["drift.json"])["unseen"] == hostile["unseen"]
+    for name in ("plan.md", "drift.md"):
+        rows, usual_rows = ([cells(line) for line in file[name].splitlines()] for file in (files, usual))
+        assert rows == usual_rows
+        assert "<script" not in files[name]
+    page = [tag for tag, _attributes in Page(files["plan.html"]).elements]
+    assert page == [tag for tag, _attributes in Page(usual["plan.html"]).elements]
+    suites = [[each.tag for each in ElementTree.fromstring(file["junit.xml"]).iter()] for file in (files, usual)]
+    assert suites[0] == suites[1]
+
+
+def cells(line: str) -> tuple[str, int]:
+    """What begins a line in Markdown, and how many cells it has."""
+    return line[:1], line.replace("\\\\", "").replace("\\|", "").count("|")

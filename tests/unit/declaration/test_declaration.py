@@ -283,3 +283,32 @@ def test_two_factory_racks_clash_in_one_sentence() -> None:
 def test_a_document_of_another_shape_is_refused(document: Any) -> None:
     with pytest.raises(DeclarationError):
         parse_declaration(document)
+
+
+@pytest.mark.parametrize("sign", ["{{ lookup('pipe', 'id') }}", "{%raw%}", "{#", "a{{b}}"])
+def test_a_declared_text_is_never_a_template(sign: str) -> None:
+    ports = {"Et30": {"description": sign}}
+    pod = {"model": "bow-pod64", "vlans": {sign.replace(" ", ""): 100}, "tor": {"ports": ports}}
+    pod["rnic"] = {"vlan": 5, "vlan_name": sign.replace(" ", "")}
+    with pytest.raises(DeclarationError) as refused:
+        parse_declaration({"schema": 1, "pods": {"p": pod}})
+    places = {"p.tor.ports.Et30.description", "p.rnic.vlan_name", f"p.vlans.{sign.replace(' ', '')}"}
+    assert {problem.path for problem in refused.value.found} == {f"pods.{place}" for place in places}
+    assert all("what is declared is never a template" in problem for problem in refused.value.problems)
+
+
+@pytest.mark.parametrize("name", ["--force", "-x", "..", ".", "_a"])
+def test_a_v_ipu_name_that_looks_like_an_option_or_a_folder_is_refused(name: str) -> None:
+    vpod = {"cluster": "c", "ipus": 16, "users": [name], "partitions": {name: {"ipus": 16}}}
+    document = {
+        "schema": 1,
+        "pods": {"p": {"model": "bow-pod64"}},
+        "controllers": {"k": {"address": "10.1.3.200"}},
+        "clusters": {"c": {"controller": "k", "pods": ["p"]}},
+        "vpods": {"v": vpod, name: {**vpod, "users": [], "partitions": {}}},
+    }
+    with pytest.raises(DeclarationError) as refused:
+        parse_declaration(document)
+    wanted = {"vpods.v.users[0]", f"vpods.v.partitions.{name}", f"vpods.{name}"}
+    assert {problem.path for problem in refused.value.found} == wanted
+    assert all("that begins with a letter or a digit" in problem for problem in refused.value.problems)

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.lock import Held, lock_file, locked
 from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 
@@ -22,7 +23,7 @@ def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> Non
         store.write("runs.jsonl", "", 0o600)
     assert store.read("pod001.lock") == "held"
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a" / "b").iterdir()}
-    assert modes == {"pod001.lock": 0o644, "runs.jsonl": 0o600}
+    assert modes == {"pod001.lock": 0o644, "runs.jsonl": 0o600, ".alone": 0o600}
     store.remove("pod001.lock")
     assert store.read("pod001.lock") is None
 
@@ -44,8 +45,19 @@ def test_a_directory_that_cannot_be_made_is_no_traceback(tmp_path: Path) -> None
 
 
 def test_nobody_else_is_in_the_directory_meanwhile(tmp_path: Path) -> None:
-    descriptor = os.open(tmp_path, os.O_RDONLY)
-    with Store(str(tmp_path)).alone(), pytest.raises(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(descriptor)
+    with Store(str(tmp_path)).alone(), pytest.raises(Held), locked(lock_file(f"{tmp_path}/.alone"), timeout=0):
+        pass
+    with locked(lock_file(f"{tmp_path}/.alone"), timeout=0):
+        pass
+
+
+def test_who_can_only_read_the_directory_holds_nobody_up(tmp_path: Path) -> None:
+    def work() -> None:
+        with Store(str(tmp_path)).alone():
+            pass
+
+    worker = threading.Thread(target=work, daemon=True)
+    with locked(os.open(tmp_path, os.O_RDONLY)):
+        worker.start()
+        worker.join(10)
+        assert not worker.is_alive()

@@ -66,7 +66,7 @@ def test_a_look_hides_the_key_just_where_the_text_has_none(tmp_path: Path) -> No
     there = tmp_path / "vipu-cli.hcl"
     text = files(vpod_vipu=SECURE)[CLIENT].content or ""
     there.write_text(text.replace("(secret)", "0123abc"))
-    assert secrets_from([str(there)])[str(there)]["text"] == text
+    assert secrets_from([str(there)], "of the run")[str(there)]["text"] == text
     # Whether it is ours is seen in its text, which a look hands on for a client without a user.
     assert texts_from([str(there)]) == {str(there): text}
 

@@ -39,6 +39,7 @@ OPTIONS: dict[str, Any] = {
     "minimum_firmware": "16.26.1040",
     "roce_tools": "auto",
     **dict.fromkeys(["paths", "texts", "units", "packages", "kernel_parameters", "secrets"], ()),
+    "run_key": None,
     "controllers": [],
     "dedicated_units": False,
     "ipuof_configurations": [],

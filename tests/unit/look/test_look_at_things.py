@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
+import hmac
 import os
 from pathlib import Path
 
@@ -110,10 +111,23 @@ def test_texts_are_of_plain_files_and_not_too_long(tmp_path: Path) -> None:
         ("-----BEGIN KEY-----\ns3cret\n", "(secret)", "-----BEGIN KEY-----\ns3cret"),
     ],
 )
-def test_a_secret_is_reported_by_its_checksum_alone(tmp_path: Path, text: str, shown: str, key: str) -> None:
+def test_a_secret_is_reported_by_what_only_its_run_compares(tmp_path: Path, text: str, shown: str, key: str) -> None:
     file = tmp_path / "client.hcl"
     file.write_text(text)
-    assert secrets_from([str(file)]) == {str(file): {"text": shown, "secret": sha256(key)}}
+    digest = hmac.new(b"of the run", key.encode(), "sha256").hexdigest()
+    assert secrets_from([str(file)], "of the run") == {str(file): {"text": shown, "secret": digest}}
+
+
+def test_no_checksum_shows_whether_a_guess_is_right(tmp_path: Path) -> None:
+    file = tmp_path / "alice.key"
+    file.write_text("s3cret\n")
+    file.chmod(0o600)
+    for text in ("s3cret", "s3cret\n"):
+        shown = f"{paths_from([str(file)], [f'{tmp_path}/*.key'])} {secrets_from([str(file)], 'of the run')}"
+        assert sha256(text) not in shown
+    assert "sha256" in paths_from([str(file)])[str(file)]
+    file.chmod(0o644)
+    assert "sha256" in paths_from([str(file)], [str(file)])[str(file)]
 
 
 def test_a_text_that_was_asked_for_shows_no_access_key_either(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ from unittest import mock
 import pytest
 
 from ansible_collections.ipu.pod.plugins.callback import outcome, report
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import LONGEST
 from tests.support.checkout import ROOT
+from tests.support.hostile import HOSTILE, MARKER, is_seen, nothing_ran
 
 PROGRAM = Path(sys.executable).parent / "ansible-playbook"
 # What a user may say of a server, and what no shell or template may run.
@@ -263,3 +265,24 @@ def test_the_exit_code_ends_the_process_also_as_a_text(shown: Shown) -> None:
         outcome.CallbackModule().v2_playbook_on_stats(stats)
     assert ended.value.code == 2
     assert shown.lines == []
+
+
+@pytest.mark.parametrize("options", [[], ["-v"]], ids=["short", "verbose"])
+def test_hostile_text_neither_runs_nor_steers_the_terminal(tmp_path: Path, options: list[str]) -> None:
+    command = {"cmd": "sh -c 'cat said >&2; exit 1'", "chdir": str(tmp_path)}
+    tasks: list[dict[str, Any]] = [
+        {"name": "Fact", "ansible.builtin.set_fact": {"said": "{{ lookup('ansible.builtin.file', 'hostile') }}"}},
+        {"name": "Text", "ansible.builtin.debug": {"msg": "{{ said }}"}},
+        {"name": "Lines", "ansible.builtin.debug": {"msg": "{{ said.splitlines() }}"}},
+        {"name": "Command", "ansible.builtin.command": command},
+    ]
+    (tmp_path / "hostile").write_bytes("\n".join(HOSTILE.values()).encode(errors="surrogateescape"))
+    # Ansible itself refuses the answer of a module that is no text.
+    (tmp_path / "said").write_bytes("\n".join(HOSTILE.values()).encode(errors="ignore"))
+    done = run(tmp_path, tasks, *options)
+    assert done.returncode == 2
+    assert "FAILED localhost: Command" in done.stdout or options
+    assert list(filter(is_seen, done.stdout.split("\n"))) == done.stdout.split("\n")
+    assert max(map(len, done.stdout.split("\n"))) <= LONGEST + 2 or options
+    assert nothing_ran(tmp_path)
+    assert not (ROOT / MARKER).exists()

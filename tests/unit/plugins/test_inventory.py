@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.checkout import ROOT
+from tests.support.hostile import TEMPLATE, nothing_ran
 
 PROGRAM = Path(sys.executable).parent / "ansible-inventory"
 
@@ -64,3 +66,34 @@ def test_an_encrypted_file_is_refused_by_its_lines_too(tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "pods.yml:3:12: pods.p.model: 'x' is not known" in done.stderr
+
+
+def run_in(folder: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a program with the configuration of the checkout."""
+    environment = {**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_template_in_pods_yml_is_refused_with_its_place_and_does_not_run(tmp_path: Path) -> None:
+    bad = tmp_path / "pods.yml"
+    text = json.dumps(TEMPLATE)
+    bad.write_text(
+        f"plugin: ipu.pod.pods\nschema: 1\npods:\n  p:\n    tor: {{ports: {{Et30: {{description: {text}}}}}}}\n"
+        "    rnic: {vlan: 5, vlan_name: \"{{lookup('pipe','id')}}\"}\n"
+    )
+    done = run_in(tmp_path, PROGRAM, "-i", bad, "--list")
+    assert done.returncode != 0
+    assert "pods.yml:5:26: pods.p.tor.ports.Et30.description: " in done.stderr
+    assert "pods.yml:6:21: pods.p.rnic.vlan_name: " in done.stderr
+    assert "since what is declared is never a template" in done.stderr
+    assert nothing_ran(tmp_path)
+
+
+def test_the_path_of_pods_yml_is_no_template(tmp_path: Path) -> None:
+    folder = tmp_path / TEMPLATE
+    folder.mkdir()
+    (folder / "pods.yml").write_text((ROOT / "inventories" / "pod64" / "pods.yml").read_text())
+    show = ["-m", "ansible.builtin.debug", "-a", "var=ipu_pod_file"]
+    shown = run_in(tmp_path, PROGRAM.parent / "ansible", "-i", folder / "pods.yml", "pod001-poplar1", *show)
+    assert str(folder) in " ".join(shown.stdout.split()), shown.stderr
+    assert nothing_ran(tmp_path)

@@ -14,10 +14,14 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.impact import Tenants
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import (
+    STATES,
+    TEXTS,
+    fingerprint_of,
     moved,
     parse_plan,
     plan_document,
 )
+from tests.support.hostile import HOSTILE, is_seen
 from tests.support.reviewed_pod import declared
 
 DECLARATION = parse_declaration(declared())
@@ -182,6 +186,40 @@ def test_a_saved_plan_comes_back_as_it_was() -> None:
 )
 def test_what_is_no_plan_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(Refused, match=sentence):
+        parse_plan(text, "plan.json")
+
+
+SHAPES: list[Any] = [None, 0, "text", [], [1], {"a": 1}]
+WRONG = [
+    *((key, value) for key in TEXTS for value in SHAPES if not isinstance(value, str)),
+    *((key, value) for key in STATES for value in SHAPES if not isinstance(value, (dict, type(None)))),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG)
+def test_a_step_of_another_shape_is_refused_even_with_its_fingerprint(key: str, value: Any) -> None:
+    plan = document(PORT)
+    steps = [{**plan["steps"][0], key: value}]
+    text = json.dumps({**plan, "steps": steps, "fingerprint": fingerprint_of(steps)})
+    with pytest.raises(Refused, match="`steps` is not a list of steps; give a"):
+        parse_plan(text, "plan.json")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_saved_plan_with_hostile_text_is_never_carried_out(text: str) -> None:
+    plan = document(PORT)
+    fields = {"name": text, "reason": text, "from": {text: text}, "to": {text: [text]}, "observed": {text: {text: 1}}}
+    for changes in (fields, {**fields, "name": "Ethernet9/1"}, {"to": {text: text}, "reason": text}):
+        steps = [{**plan["steps"][0], **changes}]
+        saved = parse_plan(json.dumps({**plan, "steps": steps, "fingerprint": fingerprint_of(steps)}), "plan.json")
+        sentences = moved(saved, document(PORT))
+        assert sentences
+        assert list(filter(is_seen, sentences)) == sentences
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"schema": 2, "steps": ' + "[" * 100_000, "\x00", "9" * 10_000])
+def test_what_only_looks_like_json_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(Refused, match="give a plan"):
         parse_plan(text, "plan.json")
 
 

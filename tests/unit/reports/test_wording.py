@@ -12,11 +12,13 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import (
     Difference,
     affected_text,
     differences_of,
+    finding_text,
     spelled,
     summary_of,
     title_of,
     worst_risk,
 )
+from tests.support.hostile import HOSTILE, is_seen
 from tests.support.reviewed_pod import plan, step
 
 
@@ -80,3 +82,8 @@ def test_who_is_affected_is_one_line() -> None:
     affected = {"vpods": ["alice"], "partitions": ["train", "serve"]}
     assert affected_text({"affected": affected}) == "vPOD alice; partitions train, serve"
     assert affected_text({"affected": {"vpods": [], "partitions": []}}) == ""
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_finding_is_one_line_whatever_it_is_about(text: str) -> None:
+    assert is_seen(finding_text({"device": "pod001-tor", "finding": text, "remedy": text}))

@@ -11,8 +11,9 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.store import Store
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, hold, lock_from, lock_of, renew
+from ansible_collections.ipu.pod.plugins.module_utils._runs.lock import Lock, held, hold, lock_from, lock_of, renew
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run, moment, seconds_of
+from tests.support.hostile import HOSTILE, is_seen
 
 ALICE = Run("alice", "control1", 4711, "100", "boot1 pid:[1]", "site.yml")
 BOB = Run("bob", "control2", 4711, "100", "boot2 pid:[1]", "vpods.yml")
@@ -88,7 +89,17 @@ def test_a_lock_is_what_its_text_says() -> None:
     assert lock_from(locked().text(), PATH) == locked()
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pod": "pod001", "renewed": "yesterday"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        "[" * 10_000,
+        '{"pod": "pod001", "renewed": "yesterday"}',
+        replace(locked(), since="long ago").text(),
+    ],
+)
 def test_something_else_in_the_place_of_a_lock(text: str) -> None:
     with pytest.raises(Refused, match="is no lock of a pod; look who wrote it"):
         lock_from(text, PATH)
@@ -136,3 +147,11 @@ def test_a_run_beyond_the_maximum_age_keeps_its_lock_until_the_lease_ends() -> N
         f"{PATH}: the lock of pod001 has ended, as this run has it since 2026-11-21 09:00:00 UTC, longer than "
         "pod_lock_maximum_age allows (180 minutes); "
     )
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_who_holds_a_pod_is_told_in_one_line_whatever_the_file_says(text: str) -> None:
+    there = lock_from(replace(locked(minutes_ago=61), pod=text, holder=replace(ALICE, user=text)).text(), PATH)
+    _lock, warning = held_by(BOB, there)
+    assert is_seen(held(there))
+    assert is_seen(warning)

@@ -19,6 +19,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._runs.records import (
     text_of,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._runs.run import Run
+from tests.support.hostile import HOSTILE, is_seen
 
 STEP = {
     "device": "pod001-tor",
@@ -101,7 +102,15 @@ def test_a_record_is_what_its_lines_say() -> None:
     assert records_from(text_of(three_runs()), "runs.jsonl") == three_runs()
 
 
-@pytest.mark.parametrize("line", ["{", "1", '{"event": "started"}'])
+@pytest.mark.parametrize("line", ["{", "1", "[" * 10_000, '{"event": "started"}'])
 def test_a_line_that_is_no_record_is_named(line: str) -> None:
     with pytest.raises(Refused, match=r"runs.jsonl: line 2 is no record of a run; move the file away"):
         records_from('{"event": "started", "run": "x"}\n' + line, "runs.jsonl")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_run_is_one_row_of_the_table_whatever_its_record_says(text: str) -> None:
+    records = [{**record, "user": text, "limit": text, "result": text} for record in three_runs()]
+    table = table_of(runs_of(records_from(text_of(records), "runs.jsonl"), []))
+    assert len(table) == 4
+    assert list(filter(is_seen, table)) == table

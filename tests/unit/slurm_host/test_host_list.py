@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.host_list import expanded, folded
+from ansible_collections.ipu.pod.plugins.module_utils._slurm_host.host_list import count_of, expanded, folded
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,12 @@ def test_names_in_slurms_short_form(names: Sequence[str], short: str) -> None:
 )
 def test_a_host_list_is_spelled_out(hosts: str, names: list[str]) -> None:
     assert expanded(hosts) == names
+
+
+@pytest.mark.parametrize("hosts", ["", "a", "node[1-3,07],login", "a[1-2]b[0-9]", "n[3-1]"])
+def test_its_names_are_counted_without_being_made(hosts: str) -> None:
+    assert count_of(hosts) == len(expanded(hosts))
+    assert count_of("node[1-999999999]") == 999999999
 
 
 def test_a_host_list_that_is_none_is_refused() -> None:

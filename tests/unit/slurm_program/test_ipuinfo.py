@@ -39,9 +39,10 @@ class FakeSlurm:
     reasons: dict[int, str] = field(default_factory=dict)
     free: int = 64
     out: int = 0
+    not_understood: Sequence[str] = ()
 
-    def jobs(self) -> list[Job]:
-        return list(self.jobs_there)
+    def jobs(self) -> tuple[list[Job], list[str]]:
+        return list(self.jobs_there), list(self.not_understood)
 
     def owners_and_reasons(self) -> dict[int, tuple[str, str]]:
         return {job.id: ("alice", self.reasons.get(job.id, "None")) for job in self.jobs_there}
@@ -125,6 +126,13 @@ def test_who_has_what_and_who_waits() -> None:
     ]
 
 
+def test_a_job_that_is_not_understood_is_shown_so_beside_the_others() -> None:
+    there = job(12, note="ipu.pod ipus=4 gcds=1 partition=slurm_12", ipus=4)
+    slurm = FakeSlurm([there], not_understood=["job 5 is not understood"])
+    lines = output(slurm, FakeController({"slurm_12": ([0], 4)})).splitlines()
+    assert (lines[1].split()[0], lines[-1]) == ("12", "job 5 is not understood")
+
+
 def test_programs_get_the_same() -> None:
     slurm = FakeSlurm([job(12, note="ipu.pod ipus=4 gcds=1 partition=slurm_12", ipus=4)], free=60)
     found = json.loads(output(slurm, FakeController({"slurm_12": ([0], 4)}), "--json"))
@@ -139,6 +147,7 @@ def test_programs_get_the_same() -> None:
         "held_out_ipus": 0,
         "held_out": [],
         "unmapped_ipus": 0,
+        "not_understood": [],
         "unknown": "",
     }
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import (
     FORMAT,
     Job,
@@ -14,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import 
     jobs_from,
     licenses_from,
 )
-from tests.support.in_memory.slurm import FakeJob
+from tests.support.in_memory.slurm import FakeJob, line_of
 
 # As Slurm 22.05 prints it.
 DETAILS = """\
@@ -28,7 +27,8 @@ JobId=8 ArrayJobId=4 ArrayTaskId=1 JobName=x Licenses=ipu:64
 
 
 def job(**fields: object) -> Job:
-    (found,) = jobs_from(FakeJob(5, **fields).line())  # type: ignore[arg-type]
+    (found,), not_understood = jobs_from(FakeJob(5, **fields).line())  # type: ignore[arg-type]
+    assert not not_understood
     return found
 
 
@@ -50,8 +50,9 @@ def test_a_task_of_an_array_has_a_name_of_its_own() -> None:
 
 
 def test_a_part_of_a_heterogeneous_job_has_a_name_of_its_own() -> None:
-    line = "6|5|N/A|5|1|1000|1|0|PENDING|ipu||ipu:2|(null)|"
-    assert jobs_from(line)[0].name == "5+1"
+    line = line_of("6", "5", "N/A", "5", "1", "1000", "1", "0", "PENDING", "ipu", "", "ipu:2", "(null)")
+    (found,), _not_understood = jobs_from(line)
+    assert found.name == "5+1"
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,36 @@ def test_only_a_batch_job_that_may_returns_to_the_queue(batch: bool, requeue: bo
 
 
 @pytest.mark.parametrize("line", ["what is this", "x|5|N/A|N/A|N/A|0|1|1|RUNNING|ipu|n1|ipu:2|(null)|"])
-def test_other_output_is_an_error(line: str) -> None:
-    with pytest.raises(DeviceError, match="squeue printed something that is not understood"):
-        jobs_from(line)
+def test_other_output_is_not_understood(line: str) -> None:
+    jobs, (sentence,) = jobs_from(line)
+    assert (jobs, sentence.startswith("squeue printed something of ")) == ([], True)
+
+
+HOSTILE = ["a:b", "a:1:2", "a:-1", "a:1_0", "a=٣", "other:9" * 200, "a:\n7|7|7|x:y", "a:1\n" + FakeJob(7, 64).line()]
+
+
+@pytest.mark.parametrize("licenses", HOSTILE)
+def test_a_job_whose_text_is_not_understood_hides_no_other_and_makes_none_up(licenses: str) -> None:
+    others = (FakeJob(4, 8), FakeJob(6, 16, note="ipu.pod ipus=16 waits=ü | x"))
+    jobs, (sentence,) = jobs_from(others[0].line() + FakeJob(5, licenses=licenses).line() + others[1].line())
+    assert [(job.id, job.ipus) for job in jobs] == [(4, 8), (6, 16)]
+    assert sentence.startswith("squeue printed something of job 5 that is not understood: ")
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("licenses", ["a:1|b:1", "a:1|ipu.pod", "a:\n1", "a: 1"])
+def test_no_licence_is_taken_for_the_note(licenses: str) -> None:
+    assert job(licenses=licenses, note="ipu.pod ipus=4").note == {"ipus": "4"}
+    assert job(licenses=licenses).note == {}
+
+
+def test_a_text_that_is_cut_off_is_not_understood() -> None:
+    # Ours is the last.
+    licenses = ",".join([*["other:1"] * 50, "ipu:16"])
+    assert jobs_from(FakeJob(5, licenses=licenses).line()) == (
+        [],
+        ["squeue printed something of job 5 that is not understood: Licenses is cut off"],
+    )
 
 
 def test_no_field_that_users_fill_with_text_is_asked_for_but_the_note() -> None:
@@ -79,6 +107,8 @@ def test_no_field_that_users_fill_with_text_is_asked_for_but_the_note() -> None:
         ("ipu:16,matlab:2", {"ipu": 16, "matlab": 2}),
         ("ipu:4;ipu:8", {"ipu": 12}),
         ("ipu=4", {"ipu": 4}),
+        ("a:1|b:1", {"a": 1, "b": 1}),
+        ("a: 2,b:,c:+3", {"a": 2, "b": 0, "c": 3}),
     ],
 )
 def test_licences(shown: str, found: dict[str, int]) -> None:

@@ -71,6 +71,32 @@ def test_a_line_that_the_name_of_a_job_makes_up_is_refused(nodes: str) -> None:
         cluster.client.gres(found(cluster, 5))
 
 
+@pytest.mark.parametrize("nodes", ["node[1-999999999]", "n[1-999][1-999][1-999]", "n[1-9999999999]", "n[x]"])
+def test_what_the_name_of_a_job_makes_up_is_counted_before_it_is_spelled_out(nodes: str) -> None:
+    cluster = slurm(FakeJob(5, nodes=("n1",), gres={"n1": "vipu:4(CNT:1)"}, name=f"x\n{made_up_of(nodes)}"))
+    with pytest.raises(DeviceError, match="shows other nodes than those of job 5"):
+        cluster.client.gres(found(cluster, 5))
+    assert cluster.spelled_out in (["n1"], ["n1", "n1"])
+
+
+def made_up_of(nodes: str) -> str:
+    return f"     Nodes={nodes} CPU_IDs=0 Mem=0 GRES=vipu:64(CNT:1)"
+
+
+def test_a_job_that_is_not_understood_is_an_error_to_itself_alone() -> None:
+    cluster = slurm(FakeJob(4, 8), FakeJob(5, licenses="a:b"))
+    assert found(cluster, 4).ipus == 8
+    with pytest.raises(DeviceError, match="something of job 5 that is not understood: 'a:b' is no licence"):
+        cluster.client.job(5)
+    jobs, not_understood = cluster.client.jobs()
+    assert ([job.id for job in jobs], len(not_understood)) == ([4], 1)
+
+
+def test_owners_are_found_beside_a_reason_of_several_lines() -> None:
+    client = Slurm(lambda _argv, _text: (0, "4|alice|x\nmade up\n5|bob|None\n", ""))
+    assert client.owners_and_reasons() == {4: ("alice", "x"), 5: ("bob", "None")}
+
+
 def test_a_slurmctld_that_is_started_anew_is_waited_for() -> None:
     cluster = slurm(FakeJob(5))
     cluster.silent_until = 10

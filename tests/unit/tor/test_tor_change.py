@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Outcome, Refused
-from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks
+from ansible_collections.ipu.pod.plugins.module_utils._tor.checks import Checks, missing
 from ansible_collections.ipu.pod.plugins.module_utils._tor.confirmation import confirm_if_right
+from ansible_collections.ipu.pod.plugins.module_utils._tor.expectation import Expectation
+from ansible_collections.ipu.pod.plugins.module_utils._tor.observed import Observed
 from ansible_collections.ipu.pod.plugins.module_utils._tor.pending import pending_of
+from ansible_collections.ipu.pod.plugins.module_utils._tor.secrets import digests
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session import save
 from ansible_collections.ipu.pod.plugins.module_utils._tor.session_name import Owner
 from tests.support.in_memory.switch import SESSION, InProcessSwitch, Killed
@@ -210,7 +215,7 @@ def test_switch_that_took_no_new_connection_before_is_not_expected_to(switch: In
 def test_lines_of_somebody_else_meanwhile_prevent_confirmation(switch: InProcessSwitch) -> None:
     switch.meanwhile = {"commit timer": lambda: switch.configure("ntp server 192.0.2.1", "snmp-server community x")}
     outcome = failed(switch)
-    message = "lines that are not part of it changed meanwhile: 0 vanished, new are: ntp server 192.0.2.1 | snmp-server"
+    message = "lines that are not part of it changed meanwhile: 0 vanished, new are: ntp server ... | snmp-server"
     assert f"{message} community ...;" in str(outcome.failure)
 
 
@@ -265,6 +270,28 @@ def test_neighbour_that_is_not_missed(switch: InProcessSwitch, wish: Any, what: 
     assert switch.change((), [{"name": "Et9/1", **wish}], checks=Checks(settle_within=0, **what)).failure is None
 
 
+def test_a_tenant_who_stops_lldp_does_not_undo_changes_of_other_ports(switch: InProcessSwitch) -> None:
+    switch.observe(neighbours={"Ethernet9/1": NEIGHBOUR})
+    switch.meanwhile = {"commit timer": switch.observe}
+    assert switch.change(VLANS, PORTS[1:], checks=Checks(settle_within=0)).failure is None
+
+
+def test_a_neighbour_behind_a_changed_port_channel_has_to_come_back(switch: InProcessSwitch) -> None:
+    switch.configure("interface Port-Channel9", "interface Ethernet9/1", "channel-group 9 mode active")
+    switch.type("copy running-config startup-config")
+    switch.observe(neighbours={"Ethernet9/1": NEIGHBOUR})
+    switch.meanwhile = {"commit timer": switch.observe}
+    outcome = failed(switch, ports=[{"name": "Po9", "mtu": 9000}], checks=Checks(settle_within=0))
+    assert "neighbour ipum1 is not seen at Ethernet9/1 any more" in str(outcome.failure)
+
+
+def test_a_neighbour_at_the_management_port_has_to_come_back(switch: InProcessSwitch) -> None:
+    switch.observe(neighbours={"Management1": NEIGHBOUR})
+    switch.meanwhile = {"commit timer": switch.observe}
+    outcome = failed(switch, checks=Checks(settle_within=0))
+    assert "neighbour ipum1 is not seen at Management1 any more" in str(outcome.failure)
+
+
 def test_address_that_is_silent_at_a_changed_port_prevents_confirmation(switch: InProcessSwitch) -> None:
     switch.observe(macs=[MAC])
     switch.meanwhile = {"commit timer": switch.observe}
@@ -301,8 +328,27 @@ def test_address_is_looked_for_at_the_channel_that_its_port_joins(switch: InProc
 
 
 def test_port_that_stops_forwarding_prevents_confirmation(switch: InProcessSwitch) -> None:
+    switch.meanwhile = {"commit timer": lambda: switch.observe(unplugged=["Ethernet9/1"])}
+    assert "Ethernet9/1 does not forward in VLAN 101" in str(failed(switch).failure)
+
+
+def test_a_tenant_who_takes_a_link_down_does_not_undo_changes_of_other_ports(switch: InProcessSwitch) -> None:
+    switch.observe(macs=[{**MAC, "port": "Ethernet8/1"}])
     switch.meanwhile = {"commit timer": lambda: switch.observe(unplugged=["Ethernet8/1"])}
-    assert "Ethernet8/1 does not forward in VLAN 1" in str(failed(switch).failure)
+    assert switch.change(**DECLARED, checks=Checks(settle_within=0)).failure is None
+
+
+def test_an_untouched_port_that_has_its_link_and_leaves_its_vlan_is_missed() -> None:
+    nothing: dict[str, Any] = {"neighbours": [], "members": {}, "at_most": {}, "errors": {}, "pauses": {}, "time": 0.0}
+    mac = {"mac": "0c:42:a1:00:00:01", "at": ["Ethernet8/1"], "vlan": "101"}
+    expected = Expectation(macs=[mac], with_link={"Ethernet8/1": ["101"]}, **nothing)
+    elsewhere = Observed(vlan_members={"1": ["Ethernet8/1"]})
+    assert missing(expected, elsewhere) == "Ethernet8/1 does not forward in VLAN 101"
+    assert (
+        missing(replace(expected, with_link={}), elsewhere)
+        == "address 0c:42:a1:00:00:01 is not seen at Ethernet8/1 any more"
+    )
+    assert missing(expected, Observed(vlan_members={"1": []})) is None
 
 
 @pytest.mark.parametrize(("new", "is_refused"), [(10, False), (11, True)])
@@ -328,8 +374,9 @@ def test_pause_storm_at_a_changed_port(switch: InProcessSwitch, received: int, i
     assert ("Ethernet9/1 gets 1001 PFC frames a second, a pause storm" in str(outcome.failure)) == is_refused
 
 
-def confirmed(switch: InProcessSwitch, plain: Any) -> None:
-    confirm_if_right(switch.send, lambda: True, switch.clock, pending_of(plain))
+def confirmed(switch: InProcessSwitch, plain: Any, key: str = "") -> None:
+    assert switch.last
+    confirm_if_right(switch.send, lambda: True, switch.clock, pending_of(plain), key or switch.last.key)
     save(switch.send)
 
 
@@ -350,6 +397,27 @@ def test_pending_change_holds_no_secret(switch: InProcessSwitch) -> None:
     assert switch.last
     assert switch.last.pending
     assert "s3cret" not in str(switch.last.pending.plain())
+
+
+def test_nobody_can_try_lines_of_others_on_a_pending_change(switch: InProcessSwitch) -> None:
+    line = "username joe secret sha512 s3cret"
+    switch.configure(line)
+    switch.change(**DECLARED, confirms=False)
+    assert switch.last
+    assert switch.last.pending
+    tried = {hashlib.sha256(line.encode()).hexdigest()[:16], *digests([line], ""), *digests([line], "another key")}
+    assert tried.isdisjoint(switch.last.pending.foreign)
+    assert set(digests([line], switch.last.key)) <= set(switch.last.pending.foreign)
+    assert switch.last.key not in f"{switch.last} {switch.last.pending.plain()}"
+
+
+def test_pending_change_is_confirmed_by_its_own_run_alone(switch: InProcessSwitch) -> None:
+    switch.configure("username joe secret sha512 s3cret")
+    switch.change(**DECLARED, confirms=False)
+    assert switch.last
+    assert switch.last.pending
+    with pytest.raises(DeviceError, match="lines that are not part of it changed meanwhile"):
+        confirmed(switch, switch.last.pending.plain(), key="another key")
 
 
 def test_pending_change_is_undone_if_something_is_wrong_then(switch: InProcessSwitch) -> None:

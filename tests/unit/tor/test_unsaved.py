@@ -76,10 +76,10 @@ def test_lines_of_others_are_never_saved_and_shown_by_their_headers(switch: InPr
     assert (outcome.steps, outcome.failure) == ([], None)
     left = left_on(switch)
     assert left.ours == OURS
-    assert set(left.foreign) == {"interface Ethernet30/1", "ntp server 192.0.2.1", "username joe secret ..."}
+    assert set(left.foreign) == {"interface Ethernet30/1", "ntp server ...", "username joe ..."}
     assert "lines of others, which are not saved either:" in left.problem
     assert "s3cret" not in left.problem
-    assert "7" not in left.problem.split("either: ")[1].replace("192.0.2.1", "")
+    assert "7" not in left.problem.split("either: ")[1]
     changed = switch.change([*VLANS, {"vlan_id": 102}], PORTS)
     assert changed.failure is None
     assert "102" in parse(switch.running).vlans
@@ -157,14 +157,14 @@ def test_lines_of_others_that_come_between_confirmation_and_saving() -> None:
     assert outcome.failure is None
     assert "ntp server 192.0.2.1" in switch.running
     assert switch.startup == startup
-    assert "ntp server 192.0.2.1" in left_on(switch).foreign
+    assert "ntp server ..." in left_on(switch).foreign
 
 
 def test_lines_of_others_that_come_before_saving_alone(switch: InProcessSwitch) -> None:
     startup = switch.startup
     switch.meanwhile = {"show configuration sessions": lambda: switch.configure(*TRIAL)}
     outcome = switch.change(**DECLARED)
-    assert "which are not saved either: ntp server 192.0.2.1, interface Ethernet30/1; ask" in str(outcome.failure)
+    assert "which are not saved either: ntp server ..., interface Ethernet30/1; ask" in str(outcome.failure)
     assert switch.startup == startup
     assert not outcome.changed
 

@@ -265,3 +265,18 @@ def test_an_installation_that_tells_no_errors_tells_the_status_alone() -> None:
         "errors": ["cable"],
         "auto_resets": 0,
     }
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Access Key is 's3cret'", "Access key is: s3cret", 'api-access-key="s3cret"', '{"access_key": "s3cret"}'],
+)
+@pytest.mark.parametrize("code", [0, 1])
+@pytest.mark.parametrize("is_error", [False, True])
+def test_no_key_that_a_program_prints_enters_a_message(answer: str, code: int, is_error: bool) -> None:
+    text = f"create user (alice): {answer}, but its file cannot be written"
+    printed = ("", text) if is_error else (text, "")
+    controller = Controller(lambda _argv: (code, *printed), "vipu-admin", "here", 8091)
+    with pytest.raises(DeviceError) as failure:
+        controller.partition_status("train")
+    assert "s3cret" not in str(failure.value)

@@ -183,3 +183,12 @@ def test_trouble_with_a_declared_partition_is_reported_with_the_remedy(fields: d
     actual["partition"]["train"].update(fields)
     actual["partition"]["p4711"] = partition(status="ERROR")
     assert trouble(declared(), actual) == message
+
+
+@pytest.mark.parametrize("name", ["--force", "-x", ".."])
+def test_what_has_a_name_like_an_option_is_not_removed(name: str) -> None:
+    there = held()
+    there["partition"][name] = there["partition"]["train"]
+    policy = replace(KEYS, purge=Purge(partitions_of=("alice",), max_deletions=9))
+    said = refusal(there, policy)
+    assert f"partition {name!r}: a program could take its name for an option; remove it by hand" in said

@@ -16,6 +16,8 @@ from tests.unit.vipu.site import declared, held, refusal
 KEYS = Policy(keeps_keys=True)
 STRICT = Policy(rules=Rules(strict_sizes=True))
 
+NAMES = "a name has letters, digits, '.', '_' and '-', at most 64 of them, and begins with a letter or a digit"
+
 
 def rack(machines: int, ilds: int = 1) -> dict[str, Any]:
     """A site of its own: agents, a cluster of them, and an allocation that takes them all."""
@@ -43,7 +45,7 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
     [
         (
             {"agent": [{"name": "a 3", "host": "10.2.1.3", "port": 8080}]},
-            "agent 'a 3': a name has letters, digits, '.', '_' and '-', at most 64 of them",
+            f"agent 'a 3': {NAMES}",
         ),
         (
             {"agent": [{"name": "a3", "host": "", "port": 8080}]},
@@ -148,7 +150,7 @@ def of_alice(size: int, **fields: Any) -> list[dict[str, Any]]:
         ),
         (
             {"partition": [{"name": "p" * 65, "allocation": "alice", "size": 4}]},
-            f"partition '{'p' * 65}': a name has letters, digits, '.', '_' and '-', at most 64 of them",
+            f"partition '{'p' * 65}': {NAMES}",
         ),
         (
             {"partition": of_alice(4, gcds=0)},

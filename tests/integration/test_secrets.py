@@ -1,0 +1,129 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A secure pod through every change and back, as loudly as Ansible can be: where are its secrets to be found?"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.checkout import ROOT
+from tests.support.secret_spellings import secrets_in
+
+INVENTORY = ROOT / "inventories" / "sim_secure"
+ACCESS_KEY = re.compile(r'api-access-key="([^"]+)"')
+SERVERS = ("pod001-poplar3", "pod001-poplar4")
+# On the switch, by somebody else. One comes in the middle.
+FOREIGN = {
+    "snmp-server community": "c0mmunityOfSomebody",
+    "username joe secret sha512": "$6$ofJoeAndNobodyElse",
+}
+SAVE = "copy running-config startup-config"
+# The process list has each process for as long as it runs.
+LOOK_EVERY = 0.05
+
+
+class SecurePod:
+    """One tenant of a secure controller, and everything that was said while that was changed."""
+
+    def __init__(self, pod: Any, folder: Path) -> None:
+        self.pod = pod
+        self.folder = folder
+        self.inventory = folder / "inventory"
+        self.document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+        self.document["sim"] = yaml.safe_load((INVENTORY / self.document["sim"]).read_text())["sim"]
+        self.document["vpods"] = {"bob": {**self.document["vpods"]["bob"]}}
+        self.inventory.mkdir()
+        (self.inventory / "group_vars").symlink_to(INVENTORY / "group_vars")
+        self.secrets = set(FOREIGN.values())
+        self.said: dict[str, str] = {}
+
+    def run(self, name: str, playbook: str, **words: Any) -> None:
+        """Plan, then do it, with other words in the entry of the tenant."""
+        entry = {**self.document["vpods"]["bob"], **words}
+        self.document["vpods"]["bob"] = {word: value for word, value in entry.items() if value is not None}
+        (self.inventory / "pods.yml").write_text(yaml.safe_dump(self.document, sort_keys=False))
+        self.say(f"{name}, planned", "plan", plan_directory=str(self.folder / name), vpods_interrupt=["bob"])
+        self.say(name, playbook, vpods_interrupt=["bob"])
+
+    def say(self, name: str, playbook: str, **variables: Any) -> None:
+        """A playbook that has to succeed."""
+        options = ("-vvv", "--diff", "-e", json.dumps(variables))
+        code, self.said[name] = self.pod.say(playbook, *options, inventory=self.inventory)
+        assert code == 0, (name, self.said[name][-5000:])
+        self.secrets |= self.keys()
+
+    def keys(self) -> set[str]:
+        """Every access key that the controller's host has now."""
+        text = self.pod.inside("ctrl001", "cat /etc/vipu/vipu-admin*.hcl 2>/dev/null; true")
+        users = self.pod.inside("ctrl001", "cat /var/lib/vipu*/keys/*.key 2>/dev/null; true")
+        return {*ACCESS_KEY.findall(text), *users.split()}
+
+    def journals(self) -> dict[str, str]:
+        """The journals of all hosts."""
+        return {f"journal of {host}": self.pod.inside(host, "journalctl") for host in ("ctrl001", *SERVERS)}
+
+    def files(self) -> dict[str, str]:
+        """Whatever was written on the control node."""
+        found = (path for path in self.folder.rglob("*") if path.is_file())
+        return {str(path): path.read_text() for path in found if self.inventory not in path.parents}
+
+
+@contextmanager
+def process_list() -> Iterator[set[str]]:
+    """Every command line that runs meanwhile, on any of the machines."""
+    found: set[str] = set()
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(LOOK_EVERY):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    found.add(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                except OSError:  # It has ended.
+                    continue
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield found
+    finally:
+        is_over.set()
+        thread.join()
+
+
+@pytest.fixture(scope="module", name="inventory")
+def _inventory() -> Path:
+    return INVENTORY
+
+
+def test_no_secret_is_found_anywhere_through_every_change_and_back(fresh_pod: Any, tmp_path: Path) -> None:
+    there = SecurePod(fresh_pod, tmp_path)
+    community, joe = (f"{command} {secret}" for command, secret in FOREIGN.items())
+    with process_list() as commands:
+        fresh_pod.switch("enable", "configure", community, "end", SAVE)
+        there.run("vPOD added", "site")
+        first = there.keys()
+        fresh_pod.switch("enable", "configure", joe, "end", SAVE)
+        there.run("server leaves", "vpods", poplar_servers=[SERVERS[0]])
+        there.run("server joins", "vpods", poplar_servers=[*SERVERS])
+        there.run("vPOD removed", "vpods", state="absent")
+        there.run("key rotated", "vpods", state=None)
+        there.say("drift", "drift", drift_directory=str(tmp_path / "drift"))
+        there.say("gather", "gather", gather_directory=str(tmp_path / "gathered"))
+    assert len(there.keys() - first) == 1
+    assert len(there.secrets) == len(FOREIGN) + 3
+    files = there.files()
+    assert {"plan.json", "plan.md", "plan.html", "junit.xml", "findings.md"} <= {Path(name).name for name in files}
+    assert any("vipu-admin" in command for command in commands)
+    places = {**there.said, **files, **there.journals(), "process list": "\n".join(commands)}
+    found = {place: secrets_in(text, there.secrets) for place, text in places.items()}
+    assert {place: secrets for place, secrets in found.items() if secrets} == {}
