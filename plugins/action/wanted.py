@@ -13,7 +13,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables im
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Resource
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import (
+    running_as,
+    vipu_controller_resources,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import vpod_resources
 
 RESOURCES_OF_ROLE: dict[str, Callable[..., list[Resource]]] = {
@@ -25,6 +28,7 @@ RESOURCES_OF_ROLE: dict[str, Callable[..., list[Resource]]] = {
 OPTIONS = {
     "role": {"type": "str", "required": True, "choices": list(RESOURCES_OF_ROLE)},
     "vpod": {"type": "str"},
+    "seen": {"type": "dict"},
 }
 
 
@@ -37,7 +41,8 @@ class ActionModule(PodAction):
 
     def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The resources, by their kind."""
-        role, vpod = options["role"], options["vpod"]
-        which = {"vpod": vpod} if vpod else {}
+        role = options["role"]
+        which = {name: options[name] for name in ("vpod", "seen") if options[name]}
         settings = settings_of([role], self._loader, self._templar, variables)
-        return for_tasks(RESOURCES_OF_ROLE[role](settings, **which))
+        found = for_tasks(RESOURCES_OF_ROLE[role](settings, **which))
+        return {**found, **running_as(settings, **which)} if role == "vipu_controller" else found

@@ -31,7 +31,8 @@ options:
         M(ipu.pod.server_use) returns.
       - V(ipuof) is the files of M(ipu.pod.ipuof_config), V(leases) the leases that dnsmasq has given out.
       - V(controllers) is what the V-IPU controllers of this host hold.
-      - V(things) is what O(paths), O(texts), O(units), O(packages), O(kernel_parameters) and O(secrets) ask for.
+      - V(things) is what O(paths), O(texts), O(units), O(packages), O(accounts), O(kernel_parameters) and O(secrets)
+        ask for.
     type: list
     elements: str
     choices: [links, network, uses, roce, nics, use, ipuof, things, controllers, leases]
@@ -53,6 +54,7 @@ options:
     default: []
   units: {description: "For V(things), systemd units.", type: list, elements: str, default: []}
   packages: {description: "For V(things), packages that should be installed.", type: list, elements: str, default: []}
+  accounts: {description: "For V(things), names of users.", type: list, elements: str, default: []}
   kernel_parameters: {description: "For V(things), names of C(sysctl).", type: list, elements: str, default: []}
   secrets:
     description:
@@ -148,6 +150,7 @@ parts:
           was last started, C(started) in seconds since boot and C(started_at) since 1970, null for never.
         - C(packages) has the C(missing) ones, whether that is C(unknown) because there is neither dpkg nor rpm, and
           C(distribution) and C(os_family) as Ansible's facts call them.
+        - C(accounts) has those users that are there.
         - C(kernel_parameters) has the running values as text.
         - C(secrets) has for each file its C(text) with C((secret)) for the value of C(api-access-key), and C(secret),
           an HMAC of that value by O(run_key). A file without such a key is a secret as a whole, and has no checksum.
@@ -199,6 +202,7 @@ ARGUMENTS = {
     "texts": NAMES,
     "units": NAMES,
     "packages": NAMES,
+    "accounts": NAMES,
     "kernel_parameters": NAMES,
     # Names of files, which are no secrets.
     "secrets": dict(NAMES, no_log=False),

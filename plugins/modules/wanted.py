@@ -10,8 +10,8 @@ DOCUMENTATION = r"""
 module: wanted
 short_description: The files, links and units that a role of this collection writes to a host
 description:
-  - Returns the files, directories, links, units, packages and kernel parameters that a role writes to the host, from
-    the role's variables, for tasks that write them with ordinary modules, as M(ipu.pod.differing) shows.
+  - Returns the files, directories, links, units, packages, users and kernel parameters that a role writes to the host,
+    from the role's variables, for tasks that write them with ordinary modules, as M(ipu.pod.differing) shows.
   - A plan compares the same with what is on the host. So what a role writes stands in one place.
   - Asks no host, and changes nothing.
 version_added: 2.0.0
@@ -24,6 +24,12 @@ options:
       - The vPOD whose dedicated V-IPU controller is meant, with O(role=vipu_controller) alone. Without it, that of the
         cluster is.
     type: str
+  seen:
+    description:
+      - C(parts.things) of M(ipu.pod.host_look), with O(role=vipu_controller) alone, for the controller's unit and
+        storage in C(paths) and its unit in C(texts). A controller that is there keeps its user. Without it, there is
+        none yet.
+    type: dict
 """
 
 EXAMPLES = r"""
@@ -71,4 +77,20 @@ packages_by_os_family:
   type: dict
   sample: {Debian: [rdma-core, iproute2], RedHat: [rdma-core, iproute]}
 kernel_parameters: {description: Kernel parameter to its value., returned: always, type: dict}
+accounts:
+  description: System users that run a service, each with C(name), also that of its group, and C(home).
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: vipu-server, home: /var/lib/vipu}]
+account:
+  description: The name of the controller's own user, whether it has one or not.
+  returned: with O(role=vipu_controller)
+  type: str
+  sample: vipu-server
+user: {description: The user that the controller is to run as., returned: with O(role=vipu_controller), type: str}
+user_there:
+  description: The user that it runs as according to O(seen), empty where there is no controller yet.
+  returned: with O(role=vipu_controller)
+  type: str
 """

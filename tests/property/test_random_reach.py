@@ -74,13 +74,13 @@ def trespasses(there: PodInMemory, declaration: Declaration, decision: Decision)
     owners = {machine: name for name, machines in placement.items() for machine in machines}
     owners.update({server: name for name, vpod in declaration.vpods.items() for server in vpod.poplar_servers})
     for name, fields in controllers[""].get("allocations", {}).items():
-        owners.update(dict.fromkeys(fields["agents"], f"{name}, by its allocation"))
+        owners.update(dict.fromkeys(fields["agents"], name))
     for port in switch["ports"]:
         number = int(port["name"].removeprefix("Ethernet").removesuffix("/1"))
         vlan = port.get("native_vlan" if port.get("mode") == "trunk" else "vlan")
         device = f"p-ipum{number - 8}" if number in range(9, 25) else f"p-poplar{(number - 23) // 2}"
         owner = owners.get(device, "")
-        if number >= 9 and vlan in tenants and owner.partition(",")[0] != tenants[vlan]:
+        if number >= 9 and vlan in tenants and owner != tenants[vlan]:
             yield device, tenants[vlan], owner
 
 

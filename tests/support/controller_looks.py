@@ -13,6 +13,7 @@ import yaml
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import Place, controllers_from
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    Account,
     Directory,
     File,
     Link,
@@ -48,6 +49,7 @@ def on_a_host(things: Iterable[Resource] = (), more: Collection[str] = (PROGRAM,
     """The part "things" of a host where these have been written, and files beside them."""
     paths = {path: {"kind": "file", "mode": "0755", "sha256": "", **ROOTS} for path in more}
     texts, units = {}, {}
+    accounts: list[str] = []
     for thing in things:
         match thing:
             case File(content=str(content)):
@@ -55,14 +57,18 @@ def on_a_host(things: Iterable[Resource] = (), more: Collection[str] = (PROGRAM,
                 digest = sha256(content.encode()).hexdigest()
                 paths[thing.path] = {"kind": "file", "mode": thing.mode, "sha256": digest, **ROOTS}
             case Directory():
-                paths[thing.path] = {"kind": "directory", "mode": thing.mode, **ROOTS}
+                found = {"owner": thing.owner, "group": thing.group, "mode": thing.mode}
+                paths[thing.path] = {**ROOTS, "kind": "directory", **found}
+            case Account():
+                accounts.append(thing.name)
             case Link():
                 paths[thing.path] = {"kind": "link", "mode": "0777", "target": thing.target, **ROOTS}
             case Made():
                 paths[thing.creates] = {"kind": "file", "mode": "0600", "sha256": "", **ROOTS}
             case Unit():
                 units[thing.name] = {"there": True, "active": "active", "enabled": True, "started_at": STARTED}
-    return {"paths": paths, "texts": texts, "units": units, "packages": {}, "kernel_parameters": {}, "secrets": {}}
+    others: dict[str, Any] = {"packages": {}, "kernel_parameters": {}, "secrets": {}}
+    return {"paths": paths, "texts": texts, "units": units, "accounts": accounts, **others}
 
 
 def in_service(settings: Mapping[str, Any] = SETTINGS, *vpods: str) -> dict[str, Any]:

@@ -29,7 +29,15 @@ from .._vipu.ipuof_files import IpuofFiles
 from .controllers import controllers_from, places_of
 from .once import Once
 from .parts import Part, answer_of, line_of, plain
-from .things import kernel_parameters_from, packages_from, paths_from, secrets_from, texts_from, units_from
+from .things import (
+    accounts_from,
+    kernel_parameters_from,
+    packages_from,
+    paths_from,
+    secrets_from,
+    texts_from,
+    units_from,
+)
 from .use import running_on
 
 LEASES = ("/var/lib/misc/dnsmasq.leases", "/var/lib/dnsmasq/dnsmasq.leases", "/var/lib/ipu-pod-dhcp/*.leases")
@@ -137,13 +145,14 @@ class HostLook:
         return dict(IpuofFiles(self.files).read())
 
     def things(self) -> Part:
-        """Files, units, packages and kernel parameters, as far as they are asked for."""
+        """Files, units, packages, users and kernel parameters, as far as they are asked for."""
         asked = self.options
         return {
             "paths": paths_from(asked["paths"], asked["secrets"]),
             "texts": texts_from(asked["texts"]),
             "units": units_from(self._programs, asked["units"]),
             "packages": packages_from(self._programs, asked["packages"], self.distribution()),
+            "accounts": accounts_from(asked["accounts"]),
             "kernel_parameters": kernel_parameters_from(asked["kernel_parameters"]),
             "secrets": secrets_from(asked["secrets"], asked["run_key"] or token_hex()),
         }

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ordinary things of a host as they are: files, units, packages, kernel parameters. Only looks.
+"""Ordinary things of a host as they are: files, units, packages, users, kernel parameters. Only looks.
 
 No file is opened that is none: a pipe would wait, and a device may do something.
 """
@@ -63,6 +63,11 @@ def texts_from(paths: Iterable[str]) -> dict[str, str]:
 def secrets_from(paths: Iterable[str], run_key: str) -> dict[str, Found]:
     """Files that hold an access key, without it, and what can be compared with another host's by the same run."""
     return {path: _secret(text, run_key) for path, text in _texts(paths).items()}
+
+
+def accounts_from(names: Iterable[str]) -> list[str]:
+    """Those users that this host knows."""
+    return [name for name in sorted(set(names)) if _is_account(name)]
 
 
 def kernel_parameters_from(names: Iterable[str], root: str = "/proc/sys") -> dict[str, str]:
@@ -142,6 +147,14 @@ def _path(path: str, may_be_secret: bool) -> Found:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     return found
+
+
+def _is_account(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
 
 
 def _name(of: Callable[[int], Any], number: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, State, Step, predict
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, DISRUPTIVE, State, Step, predict
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import unwanted
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
     AGENT,
@@ -24,14 +24,18 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import (
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import declared_by, policy_of
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import plan, troubles
 
-from .._host_resources.resources import RUN, TASK, Absent, Made, Unit, resource_steps
+from .._host_resources.resources import RUN, TASK, Absent, Account, Made, Unit, resource_steps
 from .._host_resources.vipu_controller import (
     MAKE_CERTIFICATES,
+    MOVE,
     Service,
+    as_wanted_user,
     dedicated_service,
+    is_moved,
     release_resources,
     service_of,
     service_resources,
+    user_there,
 )
 from .finding import Finding
 from .looks import Look, missing, part
@@ -83,7 +87,7 @@ def tenant_steps(options: Options, settings: Settings, look: Look, earlier: Sequ
     service = service_of(settings)
     params = _params(options, settings, ("allocations", "users", "partitions"))
     gone = sorted(unwanted(declared_by(params))[USER])
-    keys = [Absent(f"{service.directory}/keys/{name}.key") for name in gone]
+    keys = [Absent(f"{service.keys}/{name}.key") for name in gone]
     return [
         *_entity_steps(params, predict(_state(service, look), earlier)),
         *resource_steps(keys, _seen_resources(look)),
@@ -258,11 +262,32 @@ def _of_vpod(steps: Iterable[Step], vpod: str) -> list[Step]:
 
 
 def _service_steps(settings: Settings, service: Service, look: Look) -> list[Step]:
-    resources, seen = service_resources(settings, service.vpod), _seen_resources(look)
+    seen = _seen_resources(look)
+    resources = service_resources(settings, service.vpod, seen)
     if service.storage not in seen["paths"]:
         # They come with the storage.
         resources = [each for each in resources if not (isinstance(each, Made) and each.name == MAKE_CERTIFICATES)]
-    return resource_steps(resources, seen)
+    return [*_move(as_wanted_user(service, settings, seen), look), *resource_steps(resources, seen)]
+
+
+def _move(service: Service, look: Look) -> list[Step]:
+    """The move of a controller that is there to another user, refused under partitions."""
+    seen = _seen_resources(look)
+    if not is_moved(service, seen):
+        return []
+    reason = f"it runs as {user_there(service, seen)}, wanted {service.user}"
+    if service.is_secure and service.credentials not in seen["paths"]:
+        raise Refused(
+            f"{service.unit} on {look['host']} cannot become secure and be moved to user {service.user} in one run; "
+            "leave vipu_controller_user out for this one"
+        )
+    partitions = _state(service, look)[PARTITION]
+    if partitions:
+        raise Refused(
+            f"The V-IPU controller on {look['host']} holds partitions ({', '.join(partitions)}) and is not "
+            f"moved to user {service.user} under them; remove them first, or leave vipu_controller_user out"
+        )
+    return [Step(RUN, TASK, MOVE, reason, DISRUPTIVE, before={}, after={})]
 
 
 def _removed(service: Service, look: Look) -> list[Step]:
@@ -275,7 +300,8 @@ def _removed(service: Service, look: Look) -> list[Step]:
     if service.storage in seen["paths"]:
         steps.append(Step(RUN, TASK, KEEP_STORAGE, f"{service.storage} is there", before={}, after={}))
     left = (service.directory, service.credentials, service.backup_program, service.log_rotation)
-    return [*steps, *resource_steps([Absent(path) for path in left], seen)]
+    account = Account(service.account, service.directory, is_there=False)
+    return [*steps, *resource_steps([*(Absent(path) for path in left), account], seen)]
 
 
 def _seen_resources(look: Look) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from .resources import Absent, Directory, File, KernelParameter, Link, Made, Packages, Resources, Unit
+from .resources import Absent, Account, Directory, File, KernelParameter, Link, Made, Packages, Resources, Unit
 
 Kind = TypeVar("Kind")
 
@@ -31,6 +31,7 @@ def for_tasks(resources: Resources) -> dict[str, Any]:
         "packages_by_os_family": {
             family: list(names) for each in packages for family, names in each.by_os_family.items()
         },
+        "accounts": [{"name": each.name, "home": each.home} for each in _of(Account, resources) if each.is_there],
         "kernel_parameters": {each.name: each.value for each in _of(KernelParameter, resources)},
     }
 
@@ -52,6 +53,7 @@ def looked_resources(resources: Resources) -> dict[str, list[str]]:
             for names in (each.names, *each.by_os_family.values())
             for name in names
         ],
+        "accounts": [each.name for each in _of(Account, resources)],
         "kernel_parameters": [each.name for each in _of(KernelParameter, resources)],
     }
     return {option: list(dict.fromkeys(values)) for option, values in found.items()}

@@ -27,6 +27,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import (
 RUN = "run"
 
 FILE, SERVICE, PACKAGE, KERNEL_PARAMETER, TASK = "file", "service", "package", "kernel_parameter", "task"
+ACCOUNT = "account"
 SECRET, OTHER_SECRET = "(secret)", "(another secret)"
 NOT_THERE = "is not there"
 
@@ -97,6 +98,15 @@ class Packages:
 
 
 @dataclass(frozen=True)
+class Account:
+    """A system user with a group of its own, both with one name, that runs a service and never logs in."""
+
+    name: str
+    home: str
+    is_there: bool = True  # whether it has to be, or must not be
+
+
+@dataclass(frozen=True)
 class KernelParameter:
     """A kernel parameter and its value, as it is running."""
 
@@ -112,7 +122,7 @@ class Made:
     creates: str
 
 
-Resource = File | Directory | Link | Absent | Unit | Packages | KernelParameter | Made
+Resource = File | Directory | Link | Absent | Unit | Packages | Account | KernelParameter | Made
 # In the order in which they are written.
 Resources = Sequence[Resource]
 
@@ -283,6 +293,15 @@ def _packages(packages: Packages, seen: Mapping[str, Any]) -> list[Step]:
     return [Step(UPDATE, PACKAGE, ", ".join(names), "is not as wanted", before=before, after={"missing": []})]
 
 
+def _account(account: Account, seen: Mapping[str, Any]) -> list[Step]:
+    is_there = account.name in seen["accounts"]
+    if is_there == account.is_there:
+        return []
+    if is_there:
+        return [Step(REMOVE, ACCOUNT, account.name, "is there", before={"home": account.home})]
+    return [Step(CREATE, ACCOUNT, account.name, NOT_THERE, after={"home": account.home})]
+
+
 def _kernel_parameter(parameter: KernelParameter, seen: Mapping[str, Any]) -> list[Step]:
     found = seen["kernel_parameters"].get(parameter.name)
     if found is None:
@@ -307,6 +326,7 @@ _COMPARISONS: dict[type, Callable[[Any, Mapping[str, Any]], list[Step]]] = {
     Link: _link,
     Absent: _absent,
     Packages: _packages,
+    Account: _account,
     KernelParameter: _kernel_parameter,
     Made: _made,
 }

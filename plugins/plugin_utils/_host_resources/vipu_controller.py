@@ -3,21 +3,31 @@
 """The resources of the role vipu_controller: a V-IPU release, and a service for each controller. Pure.
 
 A vPOD's dedicated controller is a service of its own, and all that it has carries the vPOD's name.
+
+A new controller runs as a user of its own, who can write into its directory, and there neither remove nor replace what
+is root's: the directory is root's and sticky. So what root keeps there (access keys, certificates, copies, the log) is
+what root has put there. A controller that is there already keeps its user, unless another one is declared.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import UNFINISHED
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 
 from .._templates.render import render
-from .resources import Directory, File, Link, Made, Resource, Unit
+from .resources import Account, Directory, File, Link, Made, Resource, Unit
 
 # The variables of the role, by name.
 Settings = Mapping[str, Any]
+# The part "things" of a look.
+Seen = Mapping[str, Any]
+NOTHING: Seen = {"paths": {}, "texts": {}}
 
 PROGRAMS = ("vipu", "vipu-admin", "vipu-server")
 
@@ -26,6 +36,12 @@ INSTALL_RELEASE = "Install the release"
 INITIALISE_STORAGE = "Initialise the storage"
 MAKE_CERTIFICATES = "Make the TLS certificates"
 KEEP_CREDENTIALS = "Keep the administrator's credentials"
+MOVE = "Move the controller to its user"
+
+ROOT = "root"
+_USER = re.compile(r"^User=(\S+)", re.MULTILINE)
+# What useradd takes on every distribution.
+_ACCOUNT_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 @dataclass
@@ -41,6 +57,7 @@ class Service:
     admin_port: int
     metrics_port: int = 0  # 0 for the program's own
     interfaces: tuple[str, ...] = ()  # where it listens for agents that announce themselves
+    user: str = ROOT  # that it runs as
 
     def __post_init__(self) -> None:
         suffix = f"-{self.vpod}" if self.vpod else ""
@@ -48,6 +65,10 @@ class Service:
         self.unit = f"{self.name}.service"
         self.unit_file = f"/etc/systemd/system/{self.unit}"
         self.backup_program = f"/usr/local/sbin/vipu-backup{suffix}"
+        # The user of its own that it has or could have.
+        is_account_name = _ACCOUNT_NAME.fullmatch(self.name)
+        self.account = self.name if is_account_name else f"vipu-server-{sha256(self.vpod.encode()).hexdigest()[:12]}"
+        self.is_confined = self.user == self.account
         # What a controller that authenticates its users prints: its first start may print an access key.
         self.log = f"{self.directory}/vipu-server.log"
         self.log_rotation = f"/etc/logrotate.d/{self.name}"
@@ -57,6 +78,47 @@ class Service:
         self.unfinished = f"{self.storage}{UNFINISHED}"
         # vipu-server puts them below the directory that it runs in.
         self.certificates = f"{self.directory}/vipu-certs"
+        # The access keys of V-IPU's users.
+        self.keys = f"{self.directory}/keys"
+
+
+def user_there(service: Service, seen: Seen) -> str:
+    """The user that a controller runs as; that of its storage where it has no unit yet, empty where it has neither."""
+    if service.unit_file in seen["paths"]:
+        found = _USER.search(seen["texts"].get(service.unit_file, ""))
+        return found.group(1) if found else ROOT
+    return str(seen["paths"][service.storage]["owner"]) if service.storage in seen["paths"] else ""
+
+
+def as_wanted_user(service: Service, settings: Settings, seen: Seen) -> Service:
+    """The same controller with the user that it is to run as.
+
+    Raises:
+        Refused: its own user could not write its storage.
+    """
+    users = {"own": service.account, "root": ROOT, "keep": user_there(service, seen) or service.account}
+    found = replace(service, user=users[settings["vipu_controller_user"]])
+    if found.is_confined and found.storage.rpartition("/")[0] != found.directory:
+        raise Refused(
+            f"vipu_controller_storage is {found.storage}, where a controller with a user of its own could not write; "
+            f"choose a file in vipu_controller_directory ({found.directory}), or set vipu_controller_user to root"
+        )
+    return found
+
+
+def running_as(settings: Settings, vpod: str = "", seen: Seen = NOTHING) -> dict[str, str]:
+    """Whom a controller runs as, ``user_there``, and whom it is to run as, ``user``; ``account`` is its own user."""
+    service = as_wanted_user(_service(settings, vpod), settings, seen)
+    return {"user": service.user, "user_there": user_there(service, seen), "account": service.account}
+
+
+def is_moved(service: Service, seen: Seen) -> bool:
+    """Whether a controller that is there gets another user."""
+    return user_there(service, seen) not in ("", service.user)
+
+
+def _service(settings: Settings, vpod: str) -> Service:
+    return dedicated_service(settings, vpod) if vpod else service_of(settings)
 
 
 def service_of(settings: Settings) -> Service:
@@ -92,9 +154,9 @@ def dedicated_service(settings: Settings, vpod: str) -> Service:
     )
 
 
-def vipu_controller_resources(settings: Settings, vpod: str = "") -> list[Resource]:
+def vipu_controller_resources(settings: Settings, vpod: str = "", seen: Seen = NOTHING) -> list[Resource]:
     """Return the ordered resources of a cluster's controller, or of a vPOD's dedicated one."""
-    return [*release_resources(settings), *service_resources(settings, vpod)]
+    return [*release_resources(settings), *service_resources(settings, vpod, seen)]
 
 
 def release_resources(settings: Settings) -> list[Resource]:
@@ -110,16 +172,16 @@ def release_resources(settings: Settings) -> list[Resource]:
     ]
 
 
-def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
-    """One controller's service: its storage, which is made once, what copies that, and the unit."""
-    service = dedicated_service(settings, vpod) if vpod else service_of(settings)
+def service_resources(settings: Settings, vpod: str = "", seen: Seen = NOTHING) -> list[Resource]:
+    """One controller's service: its user, its storage, which is made once, what copies that, and the unit."""
+    service = as_wanted_user(_service(settings, vpod), settings, seen)
     program = settings["vipu_controller_program"]
     backup, unit, rotation = (
         render(name, service=service, settings=settings, literal=repr)
         for name in ("vipu-backup.py", "vipu-server.service", "vipu-logrotate.conf")
     )
     return [
-        Directory(service.directory, mode="0700"),
+        *_directories(service),
         Made(INITIALISE_STORAGE, service.storage),
         *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
         File(service.backup_program, backup, mode="0755"),
@@ -127,6 +189,17 @@ def service_resources(settings: Settings, vpod: str = "") -> list[Resource]:
         File(service.unit_file, unit),
         Unit(service.unit, restarted_by=(service.unit_file, program)),
         *([Made(KEEP_CREDENTIALS, service.credentials)] if service.is_secure else []),
+    ]
+
+
+def _directories(service: Service) -> list[Resource]:
+    if not service.is_confined:
+        return [Directory(service.directory, owner=service.user, mode="0700")]
+    return [
+        Account(service.account, service.directory),
+        Directory(service.directory, group=service.account, mode="1770"),
+        Directory(service.keys, mode="0700"),
+        Directory(service.backup_directory, mode="0700"),
     ]
 
 
@@ -138,9 +211,10 @@ def looked_controllers(settings: Settings, vpods: Iterable[str] = ()) -> dict[st
     shared, services = service_of(settings), [dedicated_service(settings, vpod) for vpod in vpods]
     own = [path for service in services for path in _paths(service)]
     return {
-        "paths": [settings["vipu_controller_program"], *_paths(shared), f"{shared.directory}/keys/*.key", *own],
+        "paths": [settings["vipu_controller_program"], *_paths(shared), f"{shared.keys}/*.key", *own],
         "texts": [path for service in services for path in _files(service)],
         "units": [service.unit for service in services],
+        "accounts": [service.account for service in services],
     }
 
 
@@ -151,6 +225,8 @@ def _files(service: Service) -> tuple[str, ...]:
 def _paths(service: Service) -> tuple[str, ...]:
     return (
         service.directory,
+        service.keys,
+        service.backup_directory,
         service.storage,
         service.unfinished,
         f"{service.certificates}/server",

@@ -20,10 +20,17 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.options import decla
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Directory, Made, Resource, Unit
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
+    Account,
+    Directory,
+    Made,
+    Resource,
+    Unit,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File as FileThing
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import (
     Service,
+    as_wanted_user,
     dedicated_service,
     service_of,
     service_resources,
@@ -141,13 +148,17 @@ class ControllerInMemory:
         self.host.files.write(PROGRAM, File("", mode="0755"))
         self.sites: dict[str, InProcess] = {}
         self.units: dict[str, Any] = {}
+        self.accounts: set[str] = set()
         self.keys = 0
 
     def look(self) -> Look:
         nobody = {"storage": False, "message": "nobody listens", "allocates_by_agents": True}
         controllers = {"": nobody, **asked(self.sites, self.partitions)}
-        things = {**server_looks.THINGS, **self.host.look()["parts"]["things"], "units": dict(self.units)}
-        return {"settings": CONTROLLER_SETTINGS, "parts": {"controllers": controllers, "things": things}}
+        return {"settings": CONTROLLER_SETTINGS, "parts": {"controllers": controllers, "things": self._things()}}
+
+    def _things(self) -> Fields:
+        own = {"units": dict(self.units), "accounts": sorted(self.accounts)}
+        return {**server_looks.THINGS, **self.host.look()["parts"]["things"], **own}
 
     @property
     def partitions(self) -> list[str]:
@@ -186,16 +197,21 @@ class ControllerInMemory:
             # A controller with a storage that does not run is refused, with a remedy; so it comes at once here.
             life.spend()
             life = Life()
-        for thing in service_resources(settings, service.vpod):
-            self._write(thing, service, life)
+        seen = self._things()
+        own = as_wanted_user(service, settings, seen)
+        for thing in service_resources(settings, service.vpod, seen):
+            self._write(thing, own, life)
 
     def _write(self, thing: Resource, service: Service, life: Life) -> None:
         match thing:
             case File() | Directory() | FileThing():
                 vpod_hosts.write(self.host, [thing], self.host, life.spend)
+            case Account() if thing.name not in self.accounts:
+                life.spend()
+                self.accounts.add(thing.name)
             case Made() if thing.creates not in self.host.files.files:
                 life.spend()
-                self.host.files.write(thing.creates, File("", mode="0600"))
+                self.host.files.write(thing.creates, File("", owner=service.user, mode="0600"))
                 for path in vpod_hosts.certificates(service.directory):
                     self.host.files.write(path, File(f"certificate {path}\n"))
             case Unit() if not self._is_fresh(thing.name, service):
@@ -240,9 +256,11 @@ class ControllerInMemory:
         self.units.pop(service.unit, None)
         ours = (service.directory, service.unit_file, service.credentials, service.backup_program)
         ours += (service.log_rotation,)
+        self.accounts.discard(service.account)
         for path in [path for path in self.host.files.files if path.startswith(ours)]:
             self.host.files.remove(path)
-        self.host.directories.pop(service.directory, None)
+        for path in [path for path in self.host.directories if path.startswith(service.directory)]:
+            del self.host.directories[path]
 
 
 class MortalEngine(Engine):

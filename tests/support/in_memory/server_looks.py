@@ -34,6 +34,7 @@ THINGS: Data = {
     "texts": {},
     "units": {},
     "packages": {"os_family": "Debian", "distribution": "Debian", "missing": [], "unknown": False},
+    "accounts": [],
     "kernel_parameters": {},
     "secrets": {},
 }

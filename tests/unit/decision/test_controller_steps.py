@@ -86,7 +86,10 @@ def refusal(decide: Callable[[], Any]) -> str:
 def test_a_new_controller_is_written_started_and_filled() -> None:
     steps = controller_steps(shared(), SETTINGS, look({"": NEW}, on_a_host()))
     assert brief(steps) == [
+        ("create", "account", "vipu-server"),
         ("create", "file", "/var/lib/vipu"),
+        ("create", "file", "/var/lib/vipu/keys"),
+        ("create", "file", "/var/lib/vipu/backups"),
         ("run", "task", "Initialise the storage"),
         ("create", "file", "/usr/local/sbin/vipu-backup"),
         ("create", "file", "/etc/systemd/system/vipu-server.service"),
@@ -192,7 +195,7 @@ def test_there_is_a_program_or_an_archive_of_a_known_release() -> None:
         "/usr/local/bin/vipu",
     ]
     own = dedicated_steps([dedicated("alice", AGENTS)], archive, bare, steps)
-    assert [step.name for step in own][:1] == ["/var/lib/vipu-server-alice"]
+    assert [step.name for step in own][:1] == ["vipu-server-alice"]
 
 
 def test_what_a_run_has_not_finished_is_finished() -> None:
@@ -222,6 +225,45 @@ def test_nobody_is_locked_out_by_a_change_of_mode() -> None:
     assert controller_steps(wanted, SETTINGS, look({"": there}, secure))
 
 
+def test_a_controller_is_moved_to_another_user_while_it_has_no_partition() -> None:
+    as_root = {**SETTINGS, "vipu_controller_user": "root"}
+    own = {**SETTINGS, "vipu_controller_user": "own"}
+    things, empty = in_service(as_root), {**holding("c", "alice"), "partitions": {}}
+    assert controller_steps(shared(), SETTINGS, look({"": empty}, things)) == []
+
+    steps = controller_steps(shared(), own, look({"": empty}, things))
+    assert brief(steps) == [
+        ("run", "task", "Move the controller to its user"),
+        ("create", "account", "vipu-server"),
+        ("update", "file", "/var/lib/vipu"),
+        *(("create", "file", f"/var/lib/vipu/{name}") for name in ("keys", "backups")),
+        ("update", "file", "/usr/local/sbin/vipu-backup"),
+        ("update", "file", "/etc/systemd/system/vipu-server.service"),
+        ("update", "service", "vipu-server.service"),
+    ]
+    assert (steps[0].reason, steps[0].risk) == ("it runs as root, wanted vipu-server", "disruptive")
+    back = controller_steps(shared(), as_root, look({"": empty}, in_service()))
+    assert (brief(back)[0], back[0].reason) == (brief(steps)[0], "it runs as vipu-server, wanted root")
+
+
+def test_a_move_to_another_user_under_partitions_or_with_another_change_of_access_is_refused() -> None:
+    own = {**SETTINGS, "vipu_controller_user": "own"}
+    things = in_service({**SETTINGS, "vipu_controller_user": "root"})
+    assert "holds partitions (train) and is not moved to user vipu-server" in refusal(
+        lambda: controller_steps(shared(), own, look({"": holding("c", "alice")}, things))
+    )
+    options = [dedicated("alice", AGENTS)]
+    services = {**own, "vipu_controller_user": "root", "vipu_controller_dedicated": options}
+    silent = look({"": NEW, "alice": SILENT}, in_service(services, "alice"))
+    assert f"connection refused; start vipu-server-alice on {HOST}" in refusal(
+        lambda: dedicated_steps(options, own, silent)
+    )
+    empty = {**holding("c", "alice"), "partitions": {}}
+    assert "cannot become secure and be moved to user vipu-server in one run" in refusal(
+        lambda: controller_steps(shared(mode="secure"), own, look({"": empty}, things))
+    )
+
+
 def test_dedicated_controllers_are_distinguished() -> None:
     options = [dedicated("alice", AGENTS[:2]), dedicated("bob", AGENTS[2:], admin_port=10409)]
     services = {**SETTINGS, "vipu_controller_dedicated": options}
@@ -229,7 +271,8 @@ def test_dedicated_controllers_are_distinguished() -> None:
     there = look({"": holding("c", "alice"), "bob": bobs}, in_service(services, "bob"))
     steps = dedicated_steps(options, SETTINGS, there)
     assert [(step.kind, step.name) for step in steps] == [
-        ("file", "/var/lib/vipu-server-alice"),
+        ("account", "vipu-server-alice"),
+        *(("file", f"/var/lib/vipu-server-alice{part}") for part in ("", "/keys", "/backups")),
         ("task", "Initialise the storage"),
         ("file", "/usr/local/sbin/vipu-backup-alice"),
         ("file", "/etc/systemd/system/vipu-server-alice.service"),
@@ -285,6 +328,7 @@ def test_one_that_goes_leaves_its_storage_alone() -> None:
         ("run", "task", "Keep the storage"),
         ("remove", "file", "/var/lib/vipu-server-alice"),
         ("remove", "file", "/usr/local/sbin/vipu-backup-alice"),
+        ("remove", "account", "vipu-server-alice"),
     ]
     silent = look({"": NEW, "alice": SILENT}, in_service(services, "alice"))
     assert refusal(lambda: removed_steps(["alice"], SETTINGS, silent)).endswith(f"start vipu-server-alice on {HOST}")
@@ -299,6 +343,7 @@ def test_a_removal_that_broke_off_is_completed() -> None:
         "Keep the storage",
         "/var/lib/vipu-server-alice",
         "/usr/local/sbin/vipu-backup-alice",
+        "vipu-server-alice",
     ]
 
 

@@ -14,6 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import DISRUPT
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks, looked_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import (
     Absent,
+    Account,
     Directory,
     File,
     KernelParameter,
@@ -35,7 +36,8 @@ RDMA = Packages(by_os_family={"Debian": ("rdma-core", "ethtool"), "RedHat": ("rd
 def seen(**parts: Any) -> dict[str, Any]:
     """A look at a Debian host with nothing on it but ``parts``."""
     packages = {"os_family": "Debian", "distribution": "Debian", "missing": [], "unknown": False}
-    nothing = {"paths": {}, "texts": {}, "units": {}, "packages": packages, "kernel_parameters": {}, "secrets": {}}
+    nothing = {"paths": {}, "texts": {}, "units": {}, "packages": packages, "accounts": []}
+    nothing |= {"kernel_parameters": {}, "secrets": {}}
     return {**nothing, **parts}
 
 
@@ -244,6 +246,13 @@ def test_kernel_parameters() -> None:
         resource_steps([KernelParameter("net.y", "1")], seen())
 
 
+def test_a_user_comes_and_goes() -> None:
+    account, gone = Account("ipu", "/var/lib/ipu"), Account("ipu", "/var/lib/ipu", is_there=False)
+    assert brief(one(account)) == ("create", "account", "ipu", "is not there")
+    assert brief(one(gone, accounts=["ipu"])) == ("remove", "account", "ipu", "is there")
+    assert resource_steps([account], seen(accounts=["ipu"])) == resource_steps([gone], seen()) == []
+
+
 def test_a_command_is_a_step_by_the_name_of_its_task() -> None:
     step = one(Made("Initialise the storage", "/var/storage"))
     assert brief(step) == ("run", "task", "Initialise the storage", "/var/storage is not there")
@@ -260,6 +269,7 @@ def test_what_has_to_be_looked_at() -> None:
         SERVICE,
         restarted,
         Made("Make", "/made"),
+        Account("ipu", "/var/lib/ipu"),
     ]
     assert looked_resources([*things, KernelParameter("net.x", "1"), Packages(("ethtool", "perftest"))]) == {
         "paths": [HOSTS.path, KEY.path, "/d", "/gone", "/made", "/etc/other"],
@@ -267,6 +277,7 @@ def test_what_has_to_be_looked_at() -> None:
         "secrets": [KEY.path],
         "units": ["ipu.service", "other.service"],
         "packages": ["rdma-core", "ethtool", "rdma", "perftest"],
+        "accounts": ["ipu"],
         "kernel_parameters": ["net.x"],
     }
 

@@ -38,7 +38,7 @@ OPTIONS: dict[str, Any] = {
     "minimum_speed": 100_000,
     "minimum_firmware": "16.26.1040",
     "roce_tools": "auto",
-    **dict.fromkeys(["paths", "texts", "units", "packages", "kernel_parameters", "secrets"], ()),
+    **dict.fromkeys(["paths", "texts", "units", "packages", "accounts", "kernel_parameters", "secrets"], ()),
     "run_key": None,
     "controllers": [],
     "dedicated_units": False,

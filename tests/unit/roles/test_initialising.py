@@ -32,7 +32,11 @@ def test_what_the_program_says_of_a_key_stays_in_its_log(tmp_path: Path, mode: s
         "vipu_controller_mode": mode,
         "vipu_controller_unfinished": str(tmp_path / "unfinished"),
         "vipu_controller_storage": str(tmp_path / "storage.json"),
+        "vipu_controller_log": str(tmp_path / "vipu-server.log"),
         "vipu_controller_program": str(program),
+        "vipu_controller_as_user": "",
+        "vipu_controller_keep_certificates": "",
+        "vipu_controller_if_not_as_user": "",
         "vipu_controller_secure": "--secure" if mode == "secure" else "",
     }
     (task,) = [task for task in yaml.safe_load(TASKS.read_text()) if task["name"] == "Initialise the storage"]
