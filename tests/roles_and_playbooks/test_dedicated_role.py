@@ -133,7 +133,7 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
     assert bed.held(ALICE, "users", "alice") == ["admin", "alice"]
     assert bed.held(ALICE, "agents", "alice") == PLACES["alice"]
     key, mode = bed.server.sh("cat /var/lib/vipu-server-*/keys/*.key; stat -c %a /var/lib/vipu-server-*").split()
-    assert mode == "700"
+    assert mode == "1770"
     assert key not in json.dumps(made.document)
     metrics = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:10406/metrics').read().decode())"
     assert "vipu_partitions" in bed.server.sh(f'python3 -c "{metrics}"')
@@ -156,7 +156,9 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
 
     # A storage that is cut off is no backup: the program that copies it says so, and the older copies stay.
     storage, copies = "/var/lib/vipu-server-alice/vipu-server.json", "/var/lib/vipu-server-alice/backups"
-    before = bed.server.sh(f"sha256sum {copies}/*.json; cp -p {storage} {storage}.whole; truncate --size=-1K {storage}")
+    before = bed.server.sh(
+        f"sha256sum {copies}/*.json; cp -p {storage} {storage}.whole; truncate --no-create --size=-1K {storage}"
+    )
     failed = bed.server.sh("/usr/local/sbin/vipu-backup-alice 2>&1; echo $?")
     assert failed.startswith(f"{storage} is empty, cut off or no storage of vipu-server, and was not copied")
     assert failed.endswith("\n65\n")
@@ -165,12 +167,79 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
     assert bed.server.sh("systemctl is-active vipu-server-alice") == "active\n"
 
     # A damaged storage is what a backup is for, and stays beside it.
-    bed.server.sh("/usr/local/sbin/vipu-backup && truncate --size=-1K /srv/vipu/vipu-server.json")
+    bed.server.sh("/usr/local/sbin/vipu-backup && truncate --no-create --size=-1K /srv/vipu/vipu-server.json")
     backup = bed.server.sh("ls /srv/vipu/backups | tail -n 1").strip()
     options = {"vipu_controller_restore": backup, "vipu_controller_restore_confirmed": True}
     assert bed.play(role("restore", **options)).messages == ""
     assert bed.held(SHARED, "allocations") == ["alice"]
     bed.server.sh(f"cmp /srv/vipu/backups/{backup} /srv/vipu/vipu-server.json; ls /srv/vipu/vipu-server.json.damaged")
+
+
+def test_a_controllers_user_cannot_reach_further_than_its_own_files(bed: Bed) -> None:
+    status = bed.server.sh("cat /proc/$(systemctl show --property MainPID --value vipu-server-alice)/status")
+    found = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    user = bed.server.sh("id -u vipu-server-alice").strip()
+    assert found["Uid"].split() == [user] * 4
+    assert (found["NoNewPrivs"], found["CapBnd"], found["Seccomp"]) == ("1", "0" * 16, "2")
+
+    directory = "/var/lib/vipu-server-alice"
+    before = bed.server.sh(f"cd {directory}; find keys backups vipu-certs vipu-server.log | sort")
+    attacks = (
+        "rm -rf {name}",
+        "mv {name} {name}.away",
+        "ln -sfn /etc {name}",
+        "chmod -R 0777 {name}",
+        "sh -c 'echo > {name}/planted'",
+    )
+    for name in ("keys", "backups", "vipu-certs", "vipu-server.log", "/srv/vipu", "/etc/vipu"):
+        for attack in attacks:
+            command = f"cd {directory}; runuser -u vipu-server-alice -- {attack.format(name=name)}"
+            assert bed.server.sh(f"{command} 2>/dev/null; echo $?") != "0\n", command
+    assert bed.server.sh(f"cd {directory}; find keys backups vipu-certs vipu-server.log | sort") == before
+
+    # A link in the place of its storage, to what only root reads.
+    bed.server.sh("umask 077; echo '{}' >/etc/secret.json")
+    link = f"cd {directory}; mv vipu-server.json aside; ln -s /etc/secret.json vipu-server.json"
+    bed.server.sh(f"runuser -u vipu-server-alice -- sh -c '{link}'")
+    copied = bed.server.sh("/usr/local/sbin/vipu-backup-alice 2>&1; echo $?")
+    assert "was not copied" in copied
+    bed.server.sh(f"cd {directory}; mv aside vipu-server.json; rm /etc/secret.json")
+    assert bed.server.sh(f"cd {directory}; find keys backups vipu-certs vipu-server.log | sort") == before
+
+
+# Who has and who reads what, who runs it, and by which unit.
+STATE = """cd /srv/vipu; stat -c '%n %U %G %a' . vipu-server.json keys backups vipu-certs/client vipu-server.log
+stat -c %U /proc/$(systemctl show --property MainPID --value vipu-server); cat /etc/systemd/system/vipu-server.service
+vipu-admin --config /etc/vipu/vipu-admin.hcl -P 8091 list agents"""
+
+
+def test_a_controller_moves_to_another_user_and_goes_back_where_that_fails(bed: Bed) -> None:
+    shared, own = controllers()
+    options = {f"vipu_controller_{key}": value for key, value in shared.items() if key != "name"}
+
+    def move(user: str, check: bool = False) -> PlaybookRun:
+        return bed.play(role("main", **options, vipu_controller_user=user), check=check)
+
+    refused = bed.play(role("dedicated", vipu_controller_dedicated=own, vipu_controller_user="root"))
+    assert "holds partitions (train) and is not moved to user root under them" in refused.messages
+
+    confined = bed.server.sh(STATE)
+    as_predicted(lambda check: move("root", check))
+    as_root = bed.server.sh(STATE)
+    assert ". root root 700\n" in as_root
+    assert "vipu-server.json root " in as_root
+    assert "User=" not in as_root
+    assert move("keep").changed == {"poplar1": 0}
+    assert bed.server.sh(STATE) == as_root
+
+    bed.server.sh("chmod 0700 /usr/local/bin/vipu-server")
+    failed = move("own")
+    assert "vipu-server.service did not start as vipu-server and runs as root again" in failed.messages
+    assert bed.server.sh(STATE) == as_root
+    bed.server.sh("chmod 0755 /usr/local/bin/vipu-server")
+
+    as_predicted(lambda check: move("own", check))
+    assert bed.server.sh(STATE) == confined
 
 
 def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
