@@ -16,7 +16,7 @@ from typing import Any
 from tests.support.checkout import PROGRAMS, ROOT
 
 UNIT = "vipu-server.service"
-REQUEST_LOG = "/run/vipu-requests.log"
+REQUEST_LOG = "/var/lib/vipu/requests.log"
 
 
 def figure(name: str, value: float, bound: float, at_least: bool = False) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class SimulatedPod:
         self.inside(
             controller,
             f"mkdir -p /run/systemd/system/{UNIT}.d && printf '%s' '{drop_in}' >/run/systemd/system/{UNIT}.d/log.conf"
-            f" && touch {REQUEST_LOG} && systemctl daemon-reload && systemctl restart {UNIT}",
+            f" && install -m 0644 -o vipu-server /dev/null {REQUEST_LOG} && systemctl daemon-reload && systemctl restart {UNIT}",
         )
 
     def requests_to_controller(self, name: str) -> int:

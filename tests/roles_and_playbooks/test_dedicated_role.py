@@ -233,8 +233,11 @@ def test_a_controller_moves_to_another_user_and_goes_back_where_that_fails(bed: 
     assert bed.server.sh(STATE) == as_root
 
     bed.server.sh("chmod 0700 /usr/local/bin/vipu-server")
-    failed = move("own")
-    assert "vipu-server.service did not start as vipu-server and runs as root again" in failed.messages
+    said = [result.get("stderr", "") for _, _, result in move("own").tasks if result.get("failed")]
+    assert said == [
+        "vipu-server.service did not start as vipu-server and runs as root again; "
+        "why is in journalctl -u vipu-server.service"
+    ]
     assert bed.server.sh(STATE) == as_root
     bed.server.sh("chmod 0755 /usr/local/bin/vipu-server")
 

@@ -25,7 +25,7 @@ FOLDER = "/tmp/jobs"
 PROGRAM = "/usr/local/bin/ipu-program"
 # A whole line of it: what a task prints comes in pieces.
 REPORT = "'^{.*}$'"
-REQUESTS = "/run/vipu-requests.log"
+REQUESTS = "/var/lib/vipu/requests.log"
 # Enough for a machine that does other things, and a requeued job's wait; what takes longer never comes.
 PATIENCE = 120
 OVER = ("BOOT_FAIL", "CANCELLED", "COMPLETED", "FAILED", "NODE_FAIL", "TIMEOUT")
