@@ -78,7 +78,8 @@ class SimulatedPod:
         self.inside(
             controller,
             f"mkdir -p /run/systemd/system/{UNIT}.d && printf '%s' '{drop_in}' >/run/systemd/system/{UNIT}.d/log.conf"
-            f" && install -m 0644 -o vipu-server /dev/null {REQUEST_LOG} && systemctl daemon-reload && systemctl restart {UNIT}",
+            f" && install -m 0644 -o vipu-server /dev/null {REQUEST_LOG}"
+            f" && systemctl daemon-reload && systemctl restart {UNIT}",
         )
 
     def requests_to_controller(self, name: str) -> int:

@@ -140,7 +140,7 @@ def test_it_comes_as_predicted_and_the_shared_one_stays_apart(bed: Bed) -> None:
 
     # The key has left the log, into which the controller goes on writing.
     log = bed.server.sh("readlink /proc/$(systemctl show --property MainPID --value vipu-server-alice)/fd/1").strip()
-    assert log == "/var/lib/vipu-server-alice/vipu-server.log"
+    assert log == "/var/lib/vipu-server-alice/log/vipu-server.log"
     assert "Access" not in bed.server.sh(f"cat {log}")
 
     # As after a run that has written the unit, and failed before it could restart the controller.
@@ -183,7 +183,7 @@ def test_a_controllers_user_cannot_reach_further_than_its_own_files(bed: Bed) ->
     assert (found["NoNewPrivs"], found["CapBnd"], found["Seccomp"]) == ("1", "0" * 16, "2")
 
     directory = "/var/lib/vipu-server-alice"
-    before = bed.server.sh(f"cd {directory}; find keys backups vipu-certs vipu-server.log | sort")
+    before = bed.server.sh(f"cd {directory}; find keys backups log vipu-certs | sort")
     attacks = (
         "rm -rf {name}",
         "mv {name} {name}.away",
@@ -191,11 +191,11 @@ def test_a_controllers_user_cannot_reach_further_than_its_own_files(bed: Bed) ->
         "chmod -R 0777 {name}",
         "sh -c 'echo > {name}/planted'",
     )
-    for name in ("keys", "backups", "vipu-certs", "vipu-server.log", "/srv/vipu", "/etc/vipu"):
+    for name in ("keys", "backups", "log", "vipu-certs", "/srv/vipu", "/etc/vipu"):
         for attack in attacks:
             command = f"cd {directory}; runuser -u vipu-server-alice -- {attack.format(name=name)}"
             assert bed.server.sh(f"{command} 2>/dev/null; echo $?") != "0\n", command
-    assert bed.server.sh(f"cd {directory}; find keys backups vipu-certs vipu-server.log | sort") == before
+    assert bed.server.sh(f"cd {directory}; find keys backups log vipu-certs | sort") == before
 
     # A link in the place of its storage, to what only root reads.
     bed.server.sh("umask 077; echo '{}' >/etc/secret.json")
@@ -204,11 +204,11 @@ def test_a_controllers_user_cannot_reach_further_than_its_own_files(bed: Bed) ->
     copied = bed.server.sh("/usr/local/sbin/vipu-backup-alice 2>&1; echo $?")
     assert "was not copied" in copied
     bed.server.sh(f"cd {directory}; mv aside vipu-server.json; rm /etc/secret.json")
-    assert bed.server.sh(f"cd {directory}; find keys backups vipu-certs vipu-server.log | sort") == before
+    assert bed.server.sh(f"cd {directory}; find keys backups log vipu-certs | sort") == before
 
 
 # Who has and who reads what, who runs it, and by which unit.
-STATE = """cd /srv/vipu; stat -c '%n %U %G %a' . vipu-server.json keys backups vipu-certs/client vipu-server.log
+STATE = """cd /srv/vipu; stat -c '%n %U %G %a' . vipu-server.json keys backups log vipu-certs/client
 stat -c %U /proc/$(systemctl show --property MainPID --value vipu-server); cat /etc/systemd/system/vipu-server.service
 vipu-admin --config /etc/vipu/vipu-admin.hcl -P 8091 list agents"""
 

@@ -70,7 +70,8 @@ class Service:
         self.account = self.name if is_account_name else f"vipu-server-{sha256(self.vpod.encode()).hexdigest()[:12]}"
         self.is_confined = self.user == self.account
         # What a controller that authenticates its users prints: its first start may print an access key.
-        self.log = f"{self.directory}/vipu-server.log"
+        self.log_directory = f"{self.directory}/log" if self.is_confined else self.directory
+        self.log = f"{self.log_directory}/vipu-server.log"
         self.log_rotation = f"/etc/logrotate.d/{self.name}"
         # The administrator's configuration of vipu-admin.
         self.credentials = f"/etc/vipu/vipu-admin{suffix}.hcl"
@@ -200,6 +201,7 @@ def _directories(service: Service) -> list[Resource]:
         Directory(service.directory, group=service.account, mode="1770"),
         Directory(service.keys, mode="0700"),
         Directory(service.backup_directory, mode="0700"),
+        Directory(service.log_directory, mode="0700"),
     ]
 
 
@@ -227,6 +229,7 @@ def _paths(service: Service) -> tuple[str, ...]:
         service.directory,
         service.keys,
         service.backup_directory,
+        f"{service.directory}/log",
         service.storage,
         service.unfinished,
         f"{service.certificates}/server",

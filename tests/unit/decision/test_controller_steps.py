@@ -90,6 +90,7 @@ def test_a_new_controller_is_written_started_and_filled() -> None:
         ("create", "file", "/var/lib/vipu"),
         ("create", "file", "/var/lib/vipu/keys"),
         ("create", "file", "/var/lib/vipu/backups"),
+        ("create", "file", "/var/lib/vipu/log"),
         ("run", "task", "Initialise the storage"),
         ("create", "file", "/usr/local/sbin/vipu-backup"),
         ("create", "file", "/etc/systemd/system/vipu-server.service"),
@@ -236,7 +237,7 @@ def test_a_controller_is_moved_to_another_user_while_it_has_no_partition() -> No
         ("run", "task", "Move the controller to its user"),
         ("create", "account", "vipu-server"),
         ("update", "file", "/var/lib/vipu"),
-        *(("create", "file", f"/var/lib/vipu/{name}") for name in ("keys", "backups")),
+        *(("create", "file", f"/var/lib/vipu/{name}") for name in ("keys", "backups", "log")),
         ("update", "file", "/usr/local/sbin/vipu-backup"),
         ("update", "file", "/etc/systemd/system/vipu-server.service"),
         ("update", "service", "vipu-server.service"),
@@ -272,7 +273,7 @@ def test_dedicated_controllers_are_distinguished() -> None:
     steps = dedicated_steps(options, SETTINGS, there)
     assert [(step.kind, step.name) for step in steps] == [
         ("account", "vipu-server-alice"),
-        *(("file", f"/var/lib/vipu-server-alice{part}") for part in ("", "/keys", "/backups")),
+        *(("file", f"/var/lib/vipu-server-alice{part}") for part in ("", "/keys", "/backups", "/log")),
         ("task", "Initialise the storage"),
         ("file", "/usr/local/sbin/vipu-backup-alice"),
         ("file", "/etc/systemd/system/vipu-server-alice.service"),

@@ -49,11 +49,12 @@ def names(things: list[Resource]) -> list[str]:
 
 def test_a_controller_has_a_storage_a_program_that_copies_it_and_a_unit() -> None:
     things = vipu_controller_resources(SETTINGS)
-    assert things[:5] == [
+    assert things[:6] == [
         Account("vipu-server", "/var/lib/vipu"),
         Directory("/var/lib/vipu", group="vipu-server", mode="1770"),
         Directory("/var/lib/vipu/keys", mode="0700"),
         Directory("/var/lib/vipu/backups", mode="0700"),
+        Directory("/var/lib/vipu/log", mode="0700"),
         Made("Initialise the storage", "/var/lib/vipu/vipu-server.json"),
     ]
     assert [thing.path for thing in things if isinstance(thing, File)] == [
@@ -75,7 +76,7 @@ def test_a_secure_controller_has_certificates_and_credentials_and_keeps_its_log_
     ]
     assert things[-1] == Made("Keep the administrator's credentials", "/etc/vipu/vipu-admin.hcl")
     assert command(things, UNIT_FILE).endswith("--secure --default-user-id admin")
-    assert "StandardOutput=append:/var/lib/vipu/vipu-server.log\n\n[Install]" in text(things, UNIT_FILE)
+    assert "StandardOutput=append:/var/lib/vipu/log/vipu-server.log\n\n[Install]" in text(things, UNIT_FILE)
     assert text(things, UNIT_FILE).count("UMask=0077\n") == 1
 
 
@@ -173,7 +174,6 @@ def test_of_what_is_in_its_directory_a_controller_can_only_replace_its_own() -> 
     # What it writes as root reads its storage, and follows no link there.
     assert "ExecStartPre=-+/usr/local/sbin/vipu-backup\n" in unit
     assert "O_NOFOLLOW" in text(things, "/usr/local/sbin/vipu-backup")
-    assert "su root root\n" in text(things, "/etc/logrotate.d/vipu-server")
 
 
 def test_a_storage_that_the_controllers_user_could_not_write_is_refused_with_a_remedy() -> None:
