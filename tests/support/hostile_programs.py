@@ -1,0 +1,74 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs of a host that answer with hostile text wherever a tenant, a job or a device can put some."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.support.hostile import HOSTILE
+
+# What a tenant may call an entity; the last two are nothing but names.
+NAMES = [*HOSTILE.values(), "-x", ".."]
+PARTITION = {
+    "ipus": [{}],
+    "num_gcds": 1,
+    "num_replicas": 1,
+    "ipulink_routing_type": "IRT_DNC",
+    "gw_routing_type": "GRT_UNDEFINED",
+    "sync_type": "ST_GS2_DEFAULT",
+    "reconfigurable": False,
+}
+VIPU = """\
+#!/bin/sh
+printf '%s\\n' "$*" >> {folder}/called
+for last; do :; done
+case "$*" in
+*--server-version*) echo version: 1.18.0 ;;
+*" list "*) cat "{folder}/$last.json" ;;
+*" get partition good") cat {folder}/status.json ;;
+*) cat {folder}/said >&2; exit 1 ;;
+esac
+"""
+
+
+def entities(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """What a V-IPU controller lists where entities have these names, and one of each kind a good one."""
+    called = ["good", *names]
+    return {
+        "agents": [
+            {"id": name, "spec": {"host": name, "port": 8080}, "status": {"state": name, "virm_version": name}}
+            for name in called
+        ],
+        "clusters": [
+            {"id": name, "spec": {"agent_ids": [name], "topology": name, "num_ipulink_domains": 1}} for name in called
+        ],
+        "allocations": [{"id": name, "spec": {"agent_ids": [name], "cluster_id": name}} for name in called],
+        "users": [{"id": name, "spec": {"allocation_ids": [name]}} for name in called],
+        "partitions": [
+            {
+                "id": name,
+                "spec": {**PARTITION, "allocation_id": name},
+                "ready_state": "PS_ERROR" if name == "good" else "PS_ACTIVE",
+            }
+            for name in called
+        ],
+    }
+
+
+def write_programs(folder: Path, names: Iterable[str] = tuple(NAMES)) -> Path:
+    """Write `vipu-admin` and `vipu`; what they are called with is a line of the file `called`. Returns their folder."""
+    (folder / "said").write_bytes("\n".join(HOSTILE.values()).encode(errors="surrogateescape"))
+    for kind, listed in entities(names).items():
+        (folder / f"{kind}.json").write_text(json.dumps({kind: listed}))
+    status = {"ready_state": "PS_ERROR", "operation_state": "POS_FAILED", "errors": list(HOSTILE.values())}
+    (folder / "status.json").write_text(json.dumps({"status": status}))
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    for name in ("vipu-admin", "vipu"):
+        (programs / name).write_text(VIPU.format(folder=folder))
+        (programs / name).chmod(0o755)
+    return programs
