@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.hostile import HOSTILE
+from tests.support.in_memory.slurm import FakeJob
 
 # What a tenant may call an entity; the last two are nothing but names.
 NAMES = [*HOSTILE.values(), "-x", ".."]
@@ -33,6 +34,27 @@ case "$*" in
 *) cat {folder}/said >&2; exit 1 ;;
 esac
 """
+
+SQUEUE = """\
+#!/bin/sh
+case "$*" in
+*--version*) echo slurm 22.05.8 ;;
+*--Format=*) cat {folder}/jobs ;;
+*"%A|%u|%r"*) cat {folder}/reasons ;;
+*"%i %u"*) cat {folder}/running ;;
+*) echo 12 ;;
+esac
+"""
+# What it is asked to write has an end that no text can have.
+SCONTROL = """\
+#!/bin/sh
+case "$1 $2" in
+"show "*) cat {folder}/said; cat {folder}/said >&2 ;;
+*) printf '%s\\0' "$*" >> {folder}/told ;;
+esac
+"""
+# A job that waits for its IPUs, with somebody before it.
+JOB = FakeJob(12, 4, batch=False)
 
 
 def entities(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
@@ -59,16 +81,28 @@ def entities(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def write_programs(folder: Path, names: Iterable[str] = tuple(NAMES)) -> Path:
-    """Write `vipu-admin` and `vipu`; what they are called with is a line of the file `called`. Returns their folder."""
-    (folder / "said").write_bytes("\n".join(HOSTILE.values()).encode(errors="surrogateescape"))
+def write_programs(folder: Path, names: Iterable[str] = NAMES) -> Path:
+    """Write `vipu-admin`, `vipu`, `squeue` and `scontrol`, and return their folder.
+
+    What V-IPU's are called with is a line of the file `called`, what Slurm is told ends with a NUL in `told`.
+    """
+    hostile = HOSTILE.values()
+    _write(folder / "said", "\n".join(hostile))
     for kind, listed in entities(names).items():
         (folder / f"{kind}.json").write_text(json.dumps({kind: listed}))
-    status = {"ready_state": "PS_ERROR", "operation_state": "POS_FAILED", "errors": list(HOSTILE.values())}
+    status = {"ready_state": "PS_ERROR", "operation_state": "POS_FAILED", "errors": list(hostile)}
     (folder / "status.json").write_text(json.dumps({"status": status}))
+    jobs = [JOB, *(FakeJob(number, licenses=text, name=text) for number, text in enumerate(hostile, 100))]
+    _write(folder / "jobs", "".join(job.line() for job in jobs))
+    _write(folder / "reasons", "".join(f"{number}|{text}|{text}\n" for number, text in enumerate(hostile, 100)))
+    _write(folder / "running", "".join(f"{number} {text}\n" for number, text in enumerate(hostile, 100)))
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
-    for name in ("vipu-admin", "vipu"):
-        (programs / name).write_text(VIPU.format(folder=folder))
+    for name, text in {"vipu-admin": VIPU, "vipu": VIPU, "squeue": SQUEUE, "scontrol": SCONTROL}.items():
+        (programs / name).write_text(text.format(folder=folder))
         (programs / name).chmod(0o755)
     return programs
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(text.encode(errors="surrogateescape"))

@@ -109,7 +109,8 @@ def rdma_uses(programs: Programs, rdma_devices: Sequence[str]) -> Uses:
 
 def mounts_from(text: str) -> list[Mount]:
     """The mounts of other hosts' file systems in /proc/self/mounts, but for those of users."""
-    fields = [line.split() for line in text.splitlines()]
+    # As the kernel writes it. A user's path may have every other character that ends a line or a word.
+    fields = [line.split(" ") for line in text.split("\n")]
     return [
         Mount(_unescaped(path), kind, _unescaped(source), _address(source, options))
         for source, path, kind, options in (words[:4] for words in fields if len(words) >= 4)
@@ -163,7 +164,8 @@ def _unescaped(word: str) -> str:
 
 def _list(command: str, output: str) -> list[Any]:
     try:
-        answer = json.loads(output) if output.strip() else []
+        # It writes the names of programs as they are, control characters and all.
+        answer = json.loads(output, strict=False) if output.strip() else []
     except ValueError as error:
         raise DeviceError(f"{command}: the answer is no JSON: {error}") from error
     if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):

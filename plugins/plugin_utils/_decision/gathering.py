@@ -131,7 +131,7 @@ def _read_server(reading: _Reading, look: Look) -> None:
         "roce": roce["gathered"] if roce else [],
         "lasting_roce": roce["lasting"] if roce else [],
     }
-    reading.leases[host] = str((part(look, "leases") or {}).get("text", "")).splitlines()
+    reading.leases[host] = str((part(look, "leases") or {}).get("text", "")).split("\n")
 
 
 def _answered_part(unread: Unread, look: Look, name: str) -> Any:
