@@ -77,9 +77,9 @@ class Files:
 
         Raises DeviceError: it cannot be read.
         """
-        with os_errors_as(path), contextlib.suppress(FileNotFoundError):
-            with open(self._real(path), encoding="utf-8", errors="replace", newline="") as stream:
-                return stream.read()
+        real = self._real(path)
+        with os_errors_as(path), contextlib.suppress(FileNotFoundError), open(real, "rb") as stream:
+            return stream.read().decode(errors="replace")
         return ""
 
     def modified(self, path: str) -> int | None:

@@ -17,11 +17,14 @@ from typing import Any, Mapping, Sequence
 
 from .._host.programs import Programs
 from .._plan.converge import DeviceError
+from .._text.line import printable
 from .server import Link, above, below
 
 _REMOTE = re.compile(r"nfs4?|cifs|smb3|ceph|lustre|beegfs|gpfs|fuse\.(glusterfs|sshfs|ceph.*|s3fs)")
 _BY_A_USER = re.compile(r"(?:.*,)?user_id=[1-9]\d*(?:,.*)?")
 _KERNELS_OWN = ("GSI", "SMI")
+# Of a use in words: what its user calls it shall not push what else there is to say out of a message.
+LONGEST = 250
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ class Uses:
             netdev = self.netdevs.get(pair.rdma_device)
             if netdev is None or netdev in stack:
                 words.append(str(pair))
-        return [*words, *(str(function) for function in self.functions if function.device in stack)]
+        words += [str(function) for function in self.functions if function.device in stack]
+        return [printable(each, LONGEST) for each in words]
 
     def of_functions(self, device: str, functions: Sequence[Mapping[str, Any]]) -> list[str]:
         """Who has taken some of a device's virtual functions, in words."""

@@ -16,8 +16,16 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Devi
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import links_of
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function, Sysfs
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import mounts_from, netdevs_from, queue_pairs_from
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import (
+    Mount,
+    QueuePair,
+    Uses,
+    mounts_from,
+    netdevs_from,
+    queue_pairs_from,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import rdma_devices_from
+from tests.support.hostile import HOSTILE, is_seen
 
 
 @pytest.mark.parametrize(
@@ -83,6 +91,15 @@ def test_the_name_of_a_program_or_an_interface_hides_no_other(name: str) -> None
     assert rdma_devices_from(said) == {name: ("mlx5_0", 1)}
     there = f'[{{"ifname": "{name}", "ifindex": 7, "addr_info": [], "mtu": 1500, "flags": []}}]'
     assert list(links_of(Programs(lambda _argv: (0, there, "")))) == [name]
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_use_is_told_in_one_short_line_whatever_it_is_called(name: str) -> None:
+    mount = Mount(f"/data/{name}", "nfs4", f"{name}:/x", None)
+    uses = Uses([(mount, None)], {}, [QueuePair("mlx5_0", 1, name)])
+    told = uses.of("rnic0", {})
+    assert len(told) == 2
+    assert all(is_seen(use) and len(use) <= 250 for use in told)
 
 
 def test_queue_pairs_but_the_kernels_own() -> None:
