@@ -23,11 +23,14 @@ PARTITION = {
     "sync_type": "ST_GS2_DEFAULT",
     "reconfigurable": False,
 }
+# Of a controller about which V-IPU's programs say nothing but errors.
+FAILING_PORT = 1
 VIPU = """\
 #!/bin/sh
 printf '%s\\n' "$*" >> {folder}/called
 for last; do :; done
 case "$*" in
+*" -P {failing_port} "*) cat {folder}/said >&2; exit 1 ;;
 *--server-version*) echo version: 1.18.0 ;;
 *" list "*) cat "{folder}/$last.json" ;;
 *" get partition good") cat {folder}/status.json ;;
@@ -99,7 +102,7 @@ def write_programs(folder: Path, names: Iterable[str] = NAMES) -> Path:
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     for name, text in {"vipu-admin": VIPU, "vipu": VIPU, "squeue": SQUEUE, "scontrol": SCONTROL}.items():
-        (programs / name).write_text(text.format(folder=folder))
+        (programs / name).write_text(text.format(folder=folder, failing_port=FAILING_PORT))
         (programs / name).chmod(0o755)
     return programs
 
