@@ -121,6 +121,17 @@ def test_no_name_keeps_anybody_else_from_what_is_due(looks: Looks, text: str, vp
     assert len(remedies) == sum("end it first, or say with -e" in line for line in usual.refusals)
 
 
+@pytest.mark.parametrize("name", ["--force", "..", HOSTILE["shell"]])
+def test_a_partition_that_no_program_is_told_to_remove_stops_its_own_vpod_alone(looks: Looks, name: str) -> None:
+    hostile, vpods = looks_with(name, looks, "alice"), {**ALICE_GOES, "carol": CAROL}
+    named, *_others = decided(hostile, vpods, allowed=("alice",)).refusals
+    assert named.startswith(f"ctrl: partition {name!r}: ")
+    assert named.endswith("remove it by hand")
+    others = decided(hostile, vpods, only=("carol",))
+    assert others.refusals == []
+    assert others.plan.steps
+
+
 # YAML takes its time to be written.
 @pytest.mark.parametrize("text", [text[:10_000] for text in HOSTILE.values()], ids=HOSTILE)
 def test_what_is_gathered_of_hostile_devices_is_lines_and_files_for_people(looks: Looks, text: str) -> None:
