@@ -17,6 +17,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import P
 from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._look.use import running_on
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import mounts_from, queue_pairs_from
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import encodable
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import gather
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
@@ -78,7 +79,7 @@ def looks_with(text: str, looks: Looks, allocation: str = "") -> Looks:
     for kind, found in controller_with(text).items():
         if isinstance(found, dict):
             there[kind] = {**found, **there[kind]} if kind in there else found
-    there["partitions"][text]["allocation"] = allocation
+    there["partitions"][encodable(text)]["allocation"] = allocation
     for name in ("p-poplar1", "p-poplar2", "p-poplar3"):
         looks[name]["parts"].update(on_a_server_with(text))
     looks["p-poplar1"]["parts"]["links"]["links"]["rnic0"]["mtu"] = 1500
