@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import printable
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
@@ -64,7 +65,7 @@ class ActionModule(PodAction):
         is_plan = options["view"] == "plan"
         return {
             "changed": write_files(view.files, options["directory"]) if options["directory"] else False,
-            "lines": list(view.lines),
+            "lines": list(map(printable, view.lines)),
             "exit_code": view.exit_code,
             "warnings": open_controllers(declaration_of(variables, self._loader)) if is_plan else [],
             # Ansible's own output shows it as well.

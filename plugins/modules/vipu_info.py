@@ -118,6 +118,11 @@ partition_status:
   type: dict
   returned: when asked for
   sample: {train: {status: ACTIVE, operation: IDLE, errors: [], auto_resets: 0}}
+partition_status_unread:
+  description: Partition name to why its status cannot be read. That hides no other partition's.
+  type: dict
+  returned: with RV(partition_status)
+  sample: {}
 ipuof_configurations:
   description: Partition name to a list with, for each of its GCDs, the devices and attributes that Poplar needs.
   type: dict
@@ -133,7 +138,7 @@ discovered_agents:
   sample: [{name: pod001-ipum1, host: 10.2.1.1, port: 8080}]
 """
 
-from typing import Any
+from typing import Any, Iterable
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -150,6 +155,18 @@ OPTIONS = dict(
     ipu_attributes={"type": "bool", "default": False},
     discovered_agents={"type": "bool", "default": False},
 )
+
+
+def statuses_of(client: Client, partitions: Iterable[str]) -> tuple[dict[str, Fields], dict[str, str]]:
+    """The status of each partition, and why some cannot be read: anybody may give a partition an odd name."""
+    found: dict[str, Fields] = {}
+    unread: dict[str, str] = {}
+    for name in partitions:
+        try:
+            found[name] = client.partition_status(name)
+        except DeviceError as error:
+            unread[name] = str(error)
+    return found, unread
 
 
 def configurations_of(client: Client, partition: str, partitions: dict[str, Fields]) -> list[dict[str, Any]]:
@@ -179,7 +196,7 @@ def main() -> None:
         partitions = state[PARTITION]
         result: dict[str, Any] = {"release": client.server_version()}
         if asked["partition_status"]:
-            result["partition_status"] = {name: client.partition_status(name) for name in partitions}
+            result["partition_status"], result["partition_status_unread"] = statuses_of(client, partitions)
         if asked["ipuof_configurations"]:
             result["ipuof_configurations"] = {
                 name: configurations_of(client, name, partitions) for name in asked["ipuof_configurations"]

@@ -32,6 +32,8 @@ HOSTILE = {
     "YAML": "a: b\n- c: [d\n...\n--- !unsafe &x *y",
     "option": "--force",
 }
+# What Python, but neither a device nor a program, takes for the end of a line.
+ENDS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def is_seen(text: str) -> bool:

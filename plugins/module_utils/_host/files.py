@@ -72,6 +72,16 @@ class Files:
             return File(content, _user(status.st_uid), _group(status.st_gid), f"{stat.S_IMODE(status.st_mode):04o}")
         return None
 
+    def kernels(self, path: str) -> str:
+        """The text of a file of the kernel, empty where there is none; what is not UTF-8 in it is replaced.
+
+        Raises DeviceError: it cannot be read.
+        """
+        real = self._real(path)
+        with os_errors_as(path), contextlib.suppress(FileNotFoundError), open(real, "rb") as stream:
+            return stream.read().decode(errors="replace")
+        return ""
+
     def modified(self, path: str) -> int | None:
         """When its content was last written, in nanoseconds since 1970; None where there is no such file."""
         try:

@@ -8,7 +8,8 @@ from typing import Callable, Sequence
 
 from .._host.programs import Programs
 from .._plan.converge import DeviceError
-from .._rnic.uses import rdma_uses
+from .._rnic.uses import LONGEST, rdma_uses
+from .._text.line import printable
 
 # Slurm takes localhost for whatever slurm.conf calls this host.
 SQUEUE = ["squeue", "--noheader", "--nodelist=localhost", "--states=RUNNING,SUSPENDED,COMPLETING", "--format=%i %u"]
@@ -33,7 +34,7 @@ def running_on(programs: Programs, rdma_devices: Sequence[str]) -> tuple[list[st
             in_use += ask(programs)
         except DeviceError as error:
             unknown.append(str(error))
-    return [*in_use, *(f"whatever it is ({why})" for why in unknown)], unknown
+    return [*(printable(each, LONGEST) for each in in_use), *(f"whatever it is ({why})" for why in unknown)], unknown
 
 
 def jobs_from(output: str) -> list[str]:

@@ -66,10 +66,9 @@ class Client:
 
     def uses(self, links: Sequence[str]) -> Uses:
         """Return the current uses of the server's interfaces; ``links`` are those whose virtual functions matter."""
-        mounts = self._files.read(_MOUNTS)
         return replace(
             rdma_uses(self._programs, self._sysfs.rdma_devices()),
-            mounts=[(mount, self._way_to(mount)) for mount in mounts_from(mounts.content if mounts else "")],
+            mounts=[(mount, self._way_to(mount)) for mount in mounts_from(self._files.kernels(_MOUNTS))],
             functions=[used for device in links for used in self._used_functions(device)],
         )
 

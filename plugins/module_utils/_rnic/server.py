@@ -170,7 +170,8 @@ def management(server: Server) -> dict[str, str]:
 def _json_list(output: str) -> list[Any]:
     """The list in the answer of ``ip -json``, which prints nothing at all where some releases have nothing to list."""
     try:
-        answer = json.loads(output) if output.strip() else []
+        # It writes the names of interfaces as they are, control characters and all.
+        answer = json.loads(output, strict=False) if output.strip() else []
     except ValueError as error:
         raise DeviceError(f"ip -json: the answer is no JSON: {error}") from error
     if not isinstance(answer, list):

@@ -17,11 +17,14 @@ from typing import Any, Mapping, Sequence
 
 from .._host.programs import Programs
 from .._plan.converge import DeviceError
+from .._text.line import printable
 from .server import Link, above, below
 
 _REMOTE = re.compile(r"nfs4?|cifs|smb3|ceph|lustre|beegfs|gpfs|fuse\.(glusterfs|sshfs|ceph.*|s3fs)")
 _BY_A_USER = re.compile(r"(?:.*,)?user_id=[1-9]\d*(?:,.*)?")
 _KERNELS_OWN = ("GSI", "SMI")
+# Of a use in words: what its user calls it shall not push what else there is to say out of a message.
+LONGEST = 250
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ class Uses:
             netdev = self.netdevs.get(pair.rdma_device)
             if netdev is None or netdev in stack:
                 words.append(str(pair))
-        return [*words, *(str(function) for function in self.functions if function.device in stack)]
+        words += [str(function) for function in self.functions if function.device in stack]
+        return [printable(each, LONGEST) for each in words]
 
     def of_functions(self, device: str, functions: Sequence[Mapping[str, Any]]) -> list[str]:
         """Who has taken some of a device's virtual functions, in words."""
@@ -109,7 +113,8 @@ def rdma_uses(programs: Programs, rdma_devices: Sequence[str]) -> Uses:
 
 def mounts_from(text: str) -> list[Mount]:
     """The mounts of other hosts' file systems in /proc/self/mounts, but for those of users."""
-    fields = [line.split() for line in text.splitlines()]
+    # As the kernel writes it. A user's path may have every other character that ends a line or a word.
+    fields = [line.split(" ") for line in text.split("\n")]
     return [
         Mount(_unescaped(path), kind, _unescaped(source), _address(source, options))
         for source, path, kind, options in (words[:4] for words in fields if len(words) >= 4)
@@ -163,7 +168,8 @@ def _unescaped(word: str) -> str:
 
 def _list(command: str, output: str) -> list[Any]:
     try:
-        answer = json.loads(output) if output.strip() else []
+        # It writes the names of programs as they are, control characters and all.
+        answer = json.loads(output, strict=False) if output.strip() else []
     except ValueError as error:
         raise DeviceError(f"{command}: the answer is no JSON: {error}") from error
     if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):

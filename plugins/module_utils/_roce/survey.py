@@ -39,7 +39,7 @@ def rdma_devices_from(answer: str | None) -> dict[str, tuple[str, int]]:
     if not answer or not answer.strip():
         return {}
     try:
-        links = json.loads(answer)
+        links = json.loads(answer, strict=False)
         return {link["netdev"]: (link["ifname"], link["port"]) for link in links if "netdev" in link}
     except (KeyError, TypeError, ValueError) as error:
         raise DeviceError(f"rdma -j link show: unknown answer: {error!r}") from error

@@ -18,7 +18,8 @@ from .note import Note
 from .settings import Settings
 from .ways import partition_fields, partition_note
 
-NAME = re.compile(r"slurm_(\d+)")
+# No other number is a job's, whoever has given the name.
+NAME = re.compile(r"slurm_([1-9][0-9]{0,9})")
 
 
 @dataclass

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from .._plan.converge import DeviceError
+from .._text.line import one_line
 from .._vipu.cli import NotDone
 from .directory import Directory
 from .entities import NoRoom
@@ -25,6 +26,8 @@ DONE, FAILED = 0, 1
 # would be lost without; for processes to end.
 LOOK_FOR_ROOM, LOOK_AT_SLURM = 2.0, 0.5
 LEAVING_LIMIT, ROOM_LIMIT, PROCESSES_LIMIT = 30.0, 600.0, 600.0
+# A reason, as it stands in a note: longer ones would come back cut off.
+LONGEST_REASON = 1000
 
 Log = Callable[[str], None]
 
@@ -126,9 +129,10 @@ class Hooks:
             with suppress(DeviceError):
                 self.slurm.tell(job, sentence)
 
-    def _say_why(self, job: Job, why: str, outlook: str = "") -> None:
+    def _say_why(self, job: Job, said: str, outlook: str = "") -> None:
         """Log why the job does not start, once for each reason, and notify its owner: on the job, or right away."""
-        if job.note.get(WAITS) == " ".join(why.split()):
+        why = one_line(said, LONGEST_REASON)
+        if job.note.get(WAITS) == why:
             return
         self.log(f"job {job.id} does not start: {why}")
         with suppress(DeviceError):

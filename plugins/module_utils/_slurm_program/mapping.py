@@ -23,7 +23,8 @@ from .settings import Settings
 from .slurm import Slurm
 from .ways import partition_fields, partition_note
 
-NAME = re.compile(r"c(\d+)")
+# No other number is a job's, whoever has given the name.
+NAME = re.compile(r"c([1-9][0-9]{0,9})")
 
 
 @dataclass

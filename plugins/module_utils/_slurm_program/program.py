@@ -18,6 +18,7 @@ from .._host import programs
 from .._host.files import Files
 from .._host.programs import NOT_FOUND, TIMED_OUT
 from .._plan.converge import DeviceError, Refused
+from .._text.line import one_line
 from .._vipu.cli import Controller
 from .._vipu.connection import WAIT_TIMEOUT, run_program
 from .._vipu.dialect import ADMIN, USERS
@@ -66,8 +67,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     return 2
 
 
-def log(line: str) -> None:
+def log(text: str) -> None:
     """One line for syslog, and for whoever looks."""
+    line = one_line(text)
     syslog.syslog(line)
     sys.stderr.write(f"{line}\n")
 

@@ -12,6 +12,7 @@ from typing import Collection, Dict, Iterable, Iterator, List, Mapping, Sequence
 from .._plan.converge import DeviceError
 from .._plan.steps import State
 from .._slurm_host.host_list import folded
+from .._text.line import printable
 from .._text.table import aligned
 from .._vipu.cli import Controller, NotDone
 from .._vipu.entities import ACTIVE, AGENT, PARTITION
@@ -98,7 +99,7 @@ def report(settings: Settings, words: Sequence[str], slurm: Slurm, controller: C
         DeviceError: Slurm does not answer.
     """
     found = read_report(settings, slurm, controller)
-    return json.dumps(asdict(found), indent=2) if JSON in words else "\n".join(lines_of(found))
+    return json.dumps(asdict(found), indent=2) if JSON in words else "\n".join(map(printable, lines_of(found)))
 
 
 def read_report(settings: Settings, slurm: Slurm, controller: Controller | None) -> Report:

@@ -29,8 +29,8 @@ _NO_SUCH_JOB = "Invalid job id"
 # What holds out licences: a reservation that nobody uses.
 RESERVATION = "ipu-pod-out"
 _NO_SUCH_RESERVATION = "not found"
-_OWNER_AND_REASON = re.compile(r"^([0-9]+)\|([^|\n]*)\|(.*)$", re.MULTILINE)
-_WORD = re.compile(r"(\w+)=(\S+)")
+_OWNER_AND_REASON = re.compile(r"^([0-9]{1,10})\|([^|\n]*)\|(.*)$", re.MULTILINE)
+_WORD = re.compile(r"\b(\w+)=(\S+)")
 # A slurmctld that is started anew is back in less than this, in seconds.
 _NO_CONTACT = "Unable to contact slurm controller"
 PATIENCE = 60.0

@@ -27,6 +27,15 @@ def one_line(text: str, longest: int = LONGEST) -> str:
     return printable(" ".join(text.split()), longest)
 
 
+def encodable(data: Any) -> Any:
+    """Plain data with a question mark for each half of a character, which Ansible does not hand on."""
+    if isinstance(data, dict):
+        return {encodable(key): encodable(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [encodable(each) for each in data]
+    return data.encode(errors="replace").decode() if isinstance(data, str) else data
+
+
 def readable(data: Any) -> Any:
     """Plain data for a view: each text in it is printable."""
     if isinstance(data, dict):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Callable, Dict, Mapping, TypeVar
 
 from .._plan.converge import NOT_UNDERSTOOD, DeviceError
+from .._text.line import encodable
 from .spelling import port_name
 
 Understood = TypeVar("Understood")
@@ -80,7 +81,7 @@ def observed_from(reported: Mapping[str, Any]) -> Observed:
 def understood(command: str, understand: Callable[[Any], Understood], answers: Mapping[str, str]) -> Understood:
     """Return the answer to a command as a function reads it; DeviceError where it cannot."""
     try:
-        return understand(json.loads(answers[command]))
+        return understand(encodable(json.loads(answers[command])))
     except NOT_UNDERSTOOD as error:
         raise DeviceError(f"the answer to {command!r} is not understood: {answers[command][:200]!r}") from error
 

@@ -109,7 +109,7 @@ def parse(text: str) -> RunningConfig:
     Raises:
         DeviceError: the text is not a whole running-config.
     """
-    found = tuple(blocks(text.splitlines()))
+    found = tuple(blocks(text.split("\n")))
     if not found or found[-1].header != "end":
         raise DeviceError("the switch did not show its whole running-config: the line 'end' is missing")
     state: State = {

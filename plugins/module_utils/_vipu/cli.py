@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterator, List, Sequence, Tuple, TypeVar
 
 from .._plan.converge import NOT_UNDERSTOOD, DeviceError
 from .._plan.steps import CREATE, Fields, State, Step
+from .._text.line import encodable
 from .dialect import ADMIN, COMMANDS
 from .entities import AGENT, ALLOCATION, CLUSTER, ERROR, KINDS, PARTITION, USER, plural
 from .rules import NAME
@@ -132,14 +133,14 @@ class Controller:
     def json_fields(self, kind: str) -> list[str]:
         """The places that the JSON of a kind has, for example ``spec.host``; none if there is no such entity."""
         listed = self._understood(
-            ["--showjson", "list", plural(kind)], lambda answer: list(json.loads(answer)[plural(kind)])
+            ["--showjson", "list", plural(kind)], lambda answer: list(_parsed(answer)[plural(kind)])
         )
         return sorted({place for entity in listed for place in _places(entity)})
 
     def partition_status(self, name: str) -> Fields:
         """``status`` of one partition; also ``operation``, ``errors`` and ``auto_resets``, if it shows them."""
         words = ["--showjson", "get", PARTITION, word(name)]
-        return self._understood(words, lambda answer: _status(json.loads(answer)))
+        return self._understood(words, lambda answer: _status(_parsed(answer)))
 
     def ipuof_configuration(self, name: str, gcd: int) -> dict[str, Any]:
         """The IPUoF configuration of one GCD of a partition: ``devices`` and ``attributes``."""
@@ -148,7 +149,7 @@ class Controller:
 
     def ipu_attributes(self) -> dict[str, dict[int, dict[str, str]]]:
         """Agent name to number of the IPU to its attributes."""
-        return self._understood(["--showjson", "list", "ipu-attrs"], lambda answer: attributes_of(json.loads(answer)))
+        return self._understood(["--showjson", "list", "ipu-attrs"], lambda answer: attributes_of(_parsed(answer)))
 
     def discovered_agents(self) -> list[Fields]:
         """``name`` (the id it would be added by), ``host`` and ``port`` of every agent that has announced itself.
@@ -164,7 +165,7 @@ class Controller:
 
     def _list(self, kind: str) -> dict[str, Fields]:
         def entities(answer: str) -> dict[str, Fields]:
-            listed = json.loads(answer)[plural(kind)]
+            listed = _parsed(answer)[plural(kind)]
             if not isinstance(listed, list):
                 raise TypeError(f"{plural(kind)} {listed!r} is no list")
             return dict(read_entity(kind, entity) for entity in listed)
@@ -200,6 +201,10 @@ def word(name: str) -> str:
     return name
 
 
+def _parsed(answer: str) -> Any:
+    return encodable(json.loads(answer))
+
+
 def _without_key(answer: str) -> str:
     return _KEY_IN_ANSWER.sub(r"\1\2(secret)", answer)
 
@@ -229,7 +234,7 @@ def _places(value: Any, path: str = "") -> Iterator[str]:
 
 
 def _configuration(answer: str) -> dict[str, Any]:
-    found = json.loads(answer)
+    found = _parsed(answer)
     return {"devices": list(found["devices"]), "attributes": dict(found["attributes"])}
 
 

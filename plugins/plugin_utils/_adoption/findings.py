@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -154,7 +155,7 @@ def _agents(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
     for name, agent in held.get("agents", {}).items():
         machine = rack.machine_of(name, agent)
         if name not in clustered:
-            remedy = f"Make a cluster with it, or remove it: vipu-admin remove agent {name}."
+            remedy = f"Make a cluster with it, or remove it: vipu-admin remove agent {shlex.quote(name)}."
             yield Finding(machine, f"agent {name} is registered at {host}, but no cluster of {host} has it", remedy)
         if agent["status"].lower() != UP:
             remedy = f"Look at the IPU-Machine at {agent['host']}; what lies on it does not run."
@@ -170,7 +171,7 @@ def _allocations(rack: Rack, host: str, held: Fields) -> Iterator[Finding]:
     for name, allocation in held.get("allocations", {}).items():
         if allocation["cluster"] not in held.get("clusters", {}):
             finding = f"allocation {name} lies in cluster {allocation['cluster']}, which {host} does not have"
-            remedy = f"Remove it: vipu-admin remove allocation {name}."
+            remedy = f"Remove it: vipu-admin remove allocation {shlex.quote(name)}."
             yield Finding(host, finding, remedy)
         vlans: dict[int, list[str]] = {}
         for agent in allocation["agents"]:
@@ -192,12 +193,12 @@ def _orphans(host: str, held: Fields, without: Collection[str]) -> Iterator[Find
         if partition["allocation"] not in allocations:
             where = f"allocation {partition['allocation']}" if partition["allocation"] else "no allocation"
             known = "which is not there" if partition["allocation"] else "so that it is nobody's"
-            remedy = f"Ask who uses it, then remove it: vipu-admin remove partition {name}."
+            remedy = f"Ask who uses it, then remove it: vipu-admin remove partition {shlex.quote(name)}."
             yield Finding(host, f"partition {name} of {host} lies in {where}, {known}", remedy)
     for name, user in held.get("users", {}).items():
         lost = [each for each in user["allocations"] if each not in allocations]
         if user["admin"] or (not lost and (user["allocations"] or name in without)):
             continue
         what = f"may use {', '.join(lost)}, of which there is no allocation" if lost else "may use no allocation"
-        remedy = f"Grant an allocation to them, or remove them: vipu-admin remove user {name}."
+        remedy = f"Grant an allocation to them, or remove them: vipu-admin remove user {shlex.quote(name)}."
         yield Finding(host, f"user {name} of {host} {what}", remedy)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
+
 from .._inventory import stages
 from .._inventory.stages import DOWN, PARTS, STAGES, Stage
 from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
@@ -99,7 +101,7 @@ def decide(declaration: Declaration, looks: Looks, request: Request) -> Decision
     is_by_size = any(needs_decision_point(plan.made[host, stages.CONTROLLERS], looks[host]) for host in allocating)
     point = stages.CONTROLLERS if is_by_size else ""
     unknown = [*unseen, *plan.refusals, *(each for each in unread if each not in plan.refusals)]
-    return Decision(tenancy, list(dict.fromkeys(refusals)), unknown, findings, plan, point)
+    return Decision(tenancy, list(dict.fromkeys(map(one_line, refusals))), unknown, findings, plan, point)
 
 
 def left_servers(declaration: Declaration, looks: Looks, only: Sequence[str]) -> list[str]:

@@ -82,7 +82,7 @@ def gather(document: Document, looks: Looks) -> Gathering:
     gathered = Gathered(reading.switches, reading.servers, reading.controllers, reading.leases)
     found = findings(adopted.document, gathered, adopted.port_map)
     reasons = list(map(one_line, adopted.reasons))
-    contradictions = [f"{each['device']}: {_sentences(each)}" for each in found]
+    contradictions = [one_line(f"{each['device']}: {_sentences(each)}") for each in found]
     files = {
         "pods.yml": _pods_yml(adopted.document, reasons),
         **{f"host_vars/{host}.yml": text for host, text in _host_vars(adopted)},
@@ -131,7 +131,7 @@ def _read_server(reading: _Reading, look: Look) -> None:
         "roce": roce["gathered"] if roce else [],
         "lasting_roce": roce["lasting"] if roce else [],
     }
-    reading.leases[host] = str((part(look, "leases") or {}).get("text", "")).splitlines()
+    reading.leases[host] = str((part(look, "leases") or {}).get("text", "")).split("\n")
 
 
 def _answered_part(unread: Unread, look: Look, name: str) -> Any:
@@ -184,12 +184,12 @@ def _changes(host: str, plan: Callable[[], list[Step]]) -> list[str]:
 
 def _findings_markdown(found: Sequence[Mapping[str, Any]]) -> str:
     lines = ["# What contradicts itself", ""]
-    lines += [f"- **{text_of(each['device'])}**: {text_of(_sentences(each))}" for each in found]
+    lines += [f"- **{text_of(one_line(each['device']))}**: {text_of(one_line(_sentences(each)))}" for each in found]
     return "\n".join(lines if found else [*lines, "Nothing."]) + "\n"
 
 
 def _sentences(finding: Mapping[str, Any]) -> str:
-    return one_line(f"{finding['finding']}. {finding['remedy']}")
+    return f"{finding['finding']}. {finding['remedy']}"
 
 
 def _pods_yml(document: Document, reasons: Sequence[str]) -> str:

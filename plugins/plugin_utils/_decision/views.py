@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._text.line import readable
+from ansible_collections.ipu.pod.plugins.module_utils._text.line import printable, readable
 
 from .._desired.degraded import undamaged
 from .._desired.desired import desired
@@ -49,6 +49,10 @@ class View:
     lines: Sequence[str]  # for the terminal
     files: Mapping[str, str] = field(default_factory=dict)  # name to content
     exit_code: int = 0  # what the run ends with, unless it fails
+
+    def __post_init__(self) -> None:
+        """Whatever a device has said in a line, it stays one."""
+        object.__setattr__(self, "lines", list(map(printable, self.lines)))
 
 
 def plan_view(document: Document, declaration: Declaration, placement: Mapping[str, Sequence[str]]) -> View:

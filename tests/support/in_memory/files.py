@@ -24,6 +24,9 @@ class MemoryFiles(Files):
     def read(self, path: str) -> File | None:
         return self.files.get(path)
 
+    def kernels(self, path: str) -> str:
+        return self.files[path].content if path in self.files else ""
+
     def modified(self, path: str) -> int | None:
         return self._modified.get(path, 0) if path in self.files else None
 

@@ -248,6 +248,16 @@ def test_a_contradiction_is_found_once(plant: Callable[[Rack], None], device: st
     assert finding["remedy"].endswith(".")
 
 
+@pytest.mark.parametrize("kind", ["agent", "allocation", "partition", "user"])
+def test_a_command_that_a_finding_recommends_has_the_name_as_one_word(kind: str) -> None:
+    name = "$(touch obeyed); x"
+    rack = orderly()
+    there = {"host": "10.1.2.99", "status": "Up", "version": "1.18.0", "cluster": "old", "agents": []}
+    rack["held"][f"{kind}s"][name] = {**there, "allocation": "", "allocations": [], "admin": False}
+    (command,) = [each["remedy"] for each in found_in(rack) if "vipu-admin" in each["remedy"]]
+    assert command.endswith(f": vipu-admin remove {kind} '{name}'.")
+
+
 def test_machines_in_the_vlan_of_a_vpod_that_does_not_have_them_are_found() -> None:
     rack = orderly()
     alice = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar1", "p-poplar2"]}

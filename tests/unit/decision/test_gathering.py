@@ -15,14 +15,9 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.hostile import HOSTILE, is_seen
 from tests.support.in_memory.pod import CONTROLLER
-from tests.unit.decision.two_vpods import ALICE, DEVICES
+from tests.unit.decision.two_vpods import ALICE, DEVICES, DOCUMENT
 
 Looks = dict[str, Any]
-DOCUMENT: dict[str, Any] = {
-    "schema": 1,
-    "pods": {"p": {"model": "bow-pod64", "poplar_servers": 3, "rnic": {"interface": "rnic0"}}},
-    "controllers": {CONTROLLER: {"address": "10.1.3.200", "mode": "secure"}},
-}
 
 
 def test_the_files_keep_a_pod_as_it_is(looks: Looks) -> None:

@@ -37,6 +37,12 @@ CAROL: dict[str, Any] = {
 }
 VPODS = {"alice": ALICE, "bob": BOB}
 ALICE_GOES = {"alice": {**ALICE, "state": "absent"}, "bob": BOB}
+# What gathering begins with.
+DOCUMENT: dict[str, Any] = {
+    "schema": 1,
+    "pods": {"p": {"model": "bow-pod64", "poplar_servers": 3, "rnic": {"interface": "rnic0"}}},
+    "controllers": {CONTROLLER: {"address": "10.1.3.200", "mode": "secure"}},
+}
 DEVICES = ("p-tor", "p-poplar1", "p-poplar2", "p-poplar3", CONTROLLER)
 
 

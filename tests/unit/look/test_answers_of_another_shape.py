@@ -14,6 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._look.switch import look_a
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.cli import Controller
 from tests.support.hostile import HOSTILE, is_seen
+from tests.support.hostile_programs import entities
 from tests.support.in_memory.switch import InProcessSwitch
 
 # A mapping with more entries is one of things, and not of fields.
@@ -71,6 +72,27 @@ def test_no_answer_of_a_switch_ends_a_look_with_more_than_a_sentence_about_its_p
             parts = look_at(send, "here", lambda: 0.0)
             json.dumps(parts)
             assert all(is_seen(part["message"]) for part in parts.values() if "message" in part)
+
+
+# Half of a character, which JSON can say and no file can hold.
+HALF = "\\udcff"
+
+
+def test_half_a_character_in_a_neighbours_name_keeps_nothing_from_being_handed_on(
+    answers: dict[str, str],
+) -> None:
+    said = {command: answer.replace("p-ipum1", HALF) for command, answer in answers.items()}
+    assert said != answers
+    parts = look_at(lambda commands, _output: [said[command] for command in commands], "here", lambda: 0.0)
+    assert "message" not in parts["info"]
+    assert json.dumps(parts, ensure_ascii=False).encode()
+
+
+def test_half_a_character_in_an_entitys_name_keeps_nothing_from_being_handed_on() -> None:
+    said = {kind: json.dumps({kind: listed}) for kind, listed in entities([json.loads(f'"{HALF}"')]).items()}
+    found = Controller(lambda argv: (0, said[argv[-1]], ""), "vipu-admin", "127.0.0.1", 8191).read()
+    assert {len(names) for names in found.values()} == {2}
+    assert json.dumps(found, ensure_ascii=False).encode()
 
 
 LISTED = {

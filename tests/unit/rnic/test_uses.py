@@ -5,13 +5,27 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._host.files import Files
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.client import Client
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.server import links_of
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function, Sysfs
-from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import mounts_from, netdevs_from, queue_pairs_from
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.uses import (
+    Mount,
+    QueuePair,
+    Uses,
+    mounts_from,
+    netdevs_from,
+    queue_pairs_from,
+)
+from ansible_collections.ipu.pod.plugins.module_utils._roce.survey import rdma_devices_from
+from tests.support.hostile import HOSTILE, is_seen
 
 
 @pytest.mark.parametrize(
@@ -43,6 +57,49 @@ def test_a_users_own_mount_is_no_use_and_that_of_root_is_one(kind: str, source: 
     theirs = f"{source} /home/mallory/x {kind} rw,nosuid,nodev,relatime,user_id=1000,group_id=1000 0 0\n"
     roots = f"{source} /data {kind} rw,relatime,user_id=0,group_id=0,allow_other 0 0\n"
     assert [mount.path for mount in mounts_from(theirs + roots)] == ["/data"]
+
+
+# What Python, but not the kernel, takes for the end of a line or of a word.
+ENDS = [sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isspace() and sign not in " \t\n"]
+
+
+@pytest.mark.parametrize("end", ENDS, ids=ascii)
+def test_no_name_of_a_mount_makes_another_one_up_or_hides_its_own(end: str) -> None:
+    theirs = "nowhere:/x {} fuse.sshfs rw,user_id=1000,group_id=1000 0 0\n"
+    for words in (["/x", "nfs4", "rw"], ["/x", "nowhere:/x", "/x", "nfs4", "rw", "0", "0"]):
+        assert mounts_from(theirs.format(end.join(words))) == []
+    (mount,) = mounts_from(f"10.5.9.9:/x /data/a{end}b nfs4 rw,addr=10.5.9.9 0 0\n")
+    assert mount.path == f"/data/a{end}b"
+
+
+def test_what_a_users_own_mount_is_called_need_not_be_text(tmp_path: Path) -> None:
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    theirs = b"nowhere:/x /home/mallory/\xff\xfe fuse.sshfs rw,user_id=1000 0 0\n"
+    (tmp_path / "proc" / "self" / "mounts").write_bytes(theirs + b"gluster1:/vol /data fuse.glusterfs rw 0 0\n")
+    programs = Programs(lambda _argv: (0, "", ""))
+    client = Client(programs, Files(str(tmp_path)), Sysfs(str(tmp_path)), frozenset())
+    assert [mount.path for mount, _device in client.uses([]).mounts] == ["/data"]
+
+
+@pytest.mark.parametrize("name", ["\x1b[2Jx", "a\nb", "\x01\x1f", "\x9b31m"], ids=ascii)
+def test_the_name_of_a_program_or_an_interface_hides_no_other(name: str) -> None:
+    # iproute2 writes control characters into its JSON as they are.
+    printed = '[{"ifname": "mlx5_0", "lqpn": 71, "type": "UD", "pid": 12, "comm": "%s", "netdev": "%s", "port": 1}]'
+    said = printed % (name, name)
+    assert [pair.user for pair in queue_pairs_from(said)] == [f"{name} (process 12)"]
+    assert netdevs_from(said) == {"mlx5_0": name}
+    assert rdma_devices_from(said) == {name: ("mlx5_0", 1)}
+    there = f'[{{"ifname": "{name}", "ifindex": 7, "addr_info": [], "mtu": 1500, "flags": []}}]'
+    assert list(links_of(Programs(lambda _argv: (0, there, "")))) == [name]
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_use_is_told_in_one_short_line_whatever_it_is_called(name: str) -> None:
+    mount = Mount(f"/data/{name}", "nfs4", f"{name}:/x", None)
+    uses = Uses([(mount, None)], {}, [QueuePair("mlx5_0", 1, name)])
+    told = uses.of("rnic0", {})
+    assert len(told) == 2
+    assert all(is_seen(use) and len(use) <= 250 for use in told)
 
 
 def test_queue_pairs_but_the_kernels_own() -> None:

@@ -93,7 +93,8 @@ def test_a_job_that_is_not_understood_is_an_error_to_itself_alone() -> None:
 
 
 def test_owners_are_found_beside_a_reason_of_several_lines() -> None:
-    client = Slurm(lambda _argv, _text: (0, "4|alice|x\nmade up\n5|bob|None\n", ""))
+    made_up = f"made up\n{'9' * 5000}|x|y"
+    client = Slurm(lambda _argv, _text: (0, f"4|alice|x\n{made_up}\n5|bob|None\n", ""))
     assert client.owners_and_reasons() == {4: ("alice", "x"), 5: ("bob", "None")}
 
 

@@ -11,6 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.declared import decla
 from ansible_collections.ipu.pod.plugins.module_utils._tor.gathered import gathered
 from ansible_collections.ipu.pod.plugins.module_utils._tor.plan import plan
 from ansible_collections.ipu.pod.plugins.module_utils._tor.running_config import parse
+from tests.support.hostile import ENDS
 
 SWITCH = """\
 ! Command: show running-config
@@ -193,6 +194,14 @@ def test_foreign_lines_do_not_depend_on_how_vlans_are_joined() -> None:
 def test_incomplete_running_config_is_an_error(text: str) -> None:
     with pytest.raises(DeviceError, match="did not show its whole running-config"):
         parse(text)
+
+
+@pytest.mark.parametrize("end", ENDS, ids=ascii)
+def test_no_description_makes_up_a_line(end: str) -> None:
+    described = f"   description uplink{end}   switchport access vlan 666{end}vlan 666"
+    state = parse(SWITCH.replace("   description pod001-ipum1 RNIC", described)).state
+    assert state["port"]["Ethernet9/1"]["vlan"] == 1
+    assert "666" not in state["vlan"]
 
 
 def test_gathered_state_replayed_is_no_change() -> None:
