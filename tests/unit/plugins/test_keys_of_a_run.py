@@ -12,6 +12,8 @@ import pytest
 from ansible import constants
 
 from ansible_collections.ipu.pod.plugins.action import look, tor_switch
+from ansible_collections.ipu.pod.plugins.module_utils._tor.options import ARGUMENT_SPEC
+from ansible_collections.ipu.pod.plugins.modules import host_look
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import SwitchModule
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
 
@@ -44,3 +46,9 @@ def test_all_hosts_are_looked_at_with_one_key_of_the_run(monkeypatch: pytest.Mon
         action = look.ActionModule(SimpleNamespace(args={}), *[None] * 5)
         action.result({"host": None, "parts": None}, {"inventory_hostname": host, "group_names": []})
     assert keys == [RunFolder().key(look.SECRETS)] * 2
+
+
+def test_no_journal_has_a_key() -> None:
+    """Modules write their options there, but for these."""
+    specs = (host_look.ARGUMENTS, ARGUMENT_SPEC)
+    assert [spec["run_key"]["no_log"] for spec in specs] == [True, True]
