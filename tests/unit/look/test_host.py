@@ -216,3 +216,12 @@ def test_without_a_key_of_the_run_no_secret_can_be_compared(tmp_path: Path) -> N
         return {look["things"]["secrets"][str(file)]["secret"] for look in looks}
 
     assert (len(digests("of the run")), len(digests(None))) == (1, 2)
+
+
+def test_a_path_that_is_also_a_secret_has_no_checksum(tmp_path: Path) -> None:
+    file = tmp_path / "alice.key"
+    file.write_text("s3cret")
+    file.chmod(0o600)
+    found = look_at(networkd_server(), "things", paths=[str(file)], secrets=[str(file)])["things"]
+    assert found["paths"][str(file)]["kind"] == "file"
+    assert "sha256" not in found["paths"][str(file)]
