@@ -24,6 +24,11 @@ FOREIGN = {
     "username joe secret sha512": "$6$ofJoeAndNobodyElse",
 }
 SAVE = "copy running-config startup-config"
+# The records of runs, and what anybody on a host can read that was written in the last hour.
+LEFT = r"""
+(cat /var/lib/ipu-pod/*; find /etc /var /tmp /run /root /home -xdev -type f -perm /o=r -mmin -60 -exec cat {} +) \
+    2>/dev/null | LC_ALL=C tr -cd '[:print:]\n'
+"""
 # Of the login for changes, before and after somebody has changed it.
 PASSWORDS = ("firstPassw0rdOfTheLogin", "secondPassw0rdOfTheLogin")
 
@@ -70,9 +75,14 @@ class SecurePod:
         """Every access key that the controller's host has now."""
         return set(self.pod.inside("ctrl001", SHOW_KEYS).split())
 
-    def journals(self) -> dict[str, str]:
-        """The journals of all hosts."""
-        return {f"journal of {host}": self.pod.inside(host, "journalctl") for host in ("ctrl001", *SERVERS)}
+    def hosts(self) -> dict[str, str]:
+        """The journals of all hosts, and what was left there."""
+        ways = {"journal of": "journalctl", "files of": LEFT}
+        return {
+            f"{what} {host}": self.pod.inside(host, shows)
+            for what, shows in ways.items()
+            for host in ("ctrl001", *SERVERS)
+        }
 
     def files(self) -> dict[str, str]:
         """Whatever was written on the control node."""
@@ -103,9 +113,10 @@ def test_no_secret_is_found_anywhere_through_every_change_and_back(fresh_pod: An
         there.say("gather", "gather", gather_directory=str(tmp_path / "gathered"))
     assert len(there.keys() - first) == 1
     assert len(there.secrets) == len(FOREIGN) + len(PASSWORDS) + 3
-    files = there.files()
+    files, hosts = there.files(), there.hosts()
     assert {"plan.json", "plan.md", "plan.html", "junit.xml", "findings.md"} <= {Path(name).name for name in files}
+    assert "vpods.yml" in hosts["files of ctrl001"]
     assert any("vipu-admin" in command for command in commands)
-    places = {**there.said, **files, **there.journals(), "process list": "\n".join(commands)}
+    places = {**there.said, **files, **hosts, "process list": "\n".join(commands)}
     found = {place: secrets_in(text, there.secrets) for place, text in places.items()}
     assert {place: secrets for place, secrets in found.items() if secrets} == {}
