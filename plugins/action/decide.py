@@ -28,7 +28,11 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members im
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, left_out, notes
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.stages import PARTS
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.managed import lock_hosts
-from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import moved, parse_plan
+from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document import (
+    moved,
+    parse_plan,
+    unrecognised,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import finding_text
 
@@ -81,8 +85,10 @@ class ActionModule(PodAction):
             "verifying": verifying(found),
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
+        refusals, warnings = _since(options["plan"], document)
         return {
-            "refusals": [*decision.refusals, *_moved(document, options["plan"])],
+            "refusals": [*decision.refusals, *refusals],
+            "warnings": warnings,
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
             "findings": [finding_text(each) for each in decision.findings],
@@ -112,13 +118,15 @@ def _reading(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _moved(document: dict[str, Any], path: str | None) -> list[str]:
-    """Why a saved plan is not carried out; empty where there is none."""
+def _since(path: str | None, document: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Why a saved plan is not carried out, and what it cannot tell; both empty where there is none."""
     if path is None:
-        return []
+        return [], []
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise Refused(str(error)) from None
-    found = moved(parse_plan(text, path), document)
-    return [f"The plan of {path} is not carried out. Since it was made:", *found] if found else []
+    saved = parse_plan(text, path)
+    found = moved(saved, document)
+    refusals = [f"The plan of {path} is not carried out. Since it was made:", *found] if found else []
+    return refusals, unrecognised(saved, path)

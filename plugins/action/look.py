@@ -31,10 +31,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
 
 SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
-# All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
 LONGEST = 1000
 # What the secrets of different hosts are compared by.
 SECRETS = "secrets"
+# All that Ansible says where ssh ends before it has taken what is sent; ssh's own reason is lost.
 NOT_TAKEN = "Data could not be sent"
 
 OPTIONS = {"host": {"type": "str"}, "parts": {"type": "list", "elements": "str", "choices": list(PARTS)}}

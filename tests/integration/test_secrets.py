@@ -5,10 +5,6 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +12,11 @@ import pytest
 import yaml
 
 from tests.support.checkout import ROOT
-from tests.support.secret_spellings import secrets_in
+from tests.support.playbook_run import LOUD
+from tests.support.processes import process_list
+from tests.support.secret_spellings import SHOW_KEYS, secrets_in
 
 INVENTORY = ROOT / "inventories" / "sim_secure"
-ACCESS_KEY = re.compile(r'api-access-key="([^"]+)"')
 SERVERS = ("pod001-poplar3", "pod001-poplar4")
 # On the switch, by somebody else. One comes in the middle.
 FOREIGN = {
@@ -27,8 +24,13 @@ FOREIGN = {
     "username joe secret sha512": "$6$ofJoeAndNobodyElse",
 }
 SAVE = "copy running-config startup-config"
-# The process list has each process for as long as it runs.
-LOOK_EVERY = 0.05
+# The records of runs, and what anybody on a host can read that was written in the last hour.
+LEFT = r"""
+(cat /var/lib/ipu-pod/*; find /etc /var /tmp /run /root /home -xdev -type f -perm /o=r -mmin -60 -exec cat {} +) \
+    2>/dev/null | LC_ALL=C tr -cd '[:print:]\n'
+"""
+# Of the login for changes, before and after somebody has changed it.
+PASSWORDS = ("firstPassw0rdOfTheLogin", "secondPassw0rdOfTheLogin")
 
 
 class SecurePod:
@@ -43,8 +45,17 @@ class SecurePod:
         self.document["vpods"] = {"bob": {**self.document["vpods"]["bob"]}}
         self.inventory.mkdir()
         (self.inventory / "group_vars").symlink_to(INVENTORY / "group_vars")
-        self.secrets = set(FOREIGN.values())
+        self.secrets = {*FOREIGN.values(), *PASSWORDS}
         self.said: dict[str, str] = {}
+
+    def log_in_with(self, password: str) -> None:
+        """Set the password of a login, on the switch and in the inventory."""
+        account = f"username automation privilege 15 role network-admin secret 0 {password}"
+        self.pod.switch("enable", "configure", account, "end", SAVE)
+        login = {"ansible_user": "automation", "ansible_password": password}
+        host_vars = self.inventory / "host_vars"
+        host_vars.mkdir(exist_ok=True)
+        (host_vars / "pod001-tor.yml").write_text(yaml.safe_dump(login))
 
     def run(self, name: str, playbook: str, **words: Any) -> None:
         """Plan, then do it, with other words in the entry of the tenant."""
@@ -56,48 +67,27 @@ class SecurePod:
 
     def say(self, name: str, playbook: str, **variables: Any) -> None:
         """A playbook that has to succeed."""
-        options = ("-vvv", "--diff", "-e", json.dumps(variables))
-        code, self.said[name] = self.pod.say(playbook, *options, inventory=self.inventory)
+        code, self.said[name] = self.pod.say(playbook, *LOUD, "-e", json.dumps(variables), inventory=self.inventory)
         assert code == 0, (name, self.said[name][-5000:])
         self.secrets |= self.keys()
 
     def keys(self) -> set[str]:
         """Every access key that the controller's host has now."""
-        text = self.pod.inside("ctrl001", "cat /etc/vipu/vipu-admin*.hcl 2>/dev/null; true")
-        users = self.pod.inside("ctrl001", "cat /var/lib/vipu*/keys/*.key 2>/dev/null; true")
-        return {*ACCESS_KEY.findall(text), *users.split()}
+        return set(self.pod.inside("ctrl001", SHOW_KEYS).split())
 
-    def journals(self) -> dict[str, str]:
-        """The journals of all hosts."""
-        return {f"journal of {host}": self.pod.inside(host, "journalctl") for host in ("ctrl001", *SERVERS)}
+    def hosts(self) -> dict[str, str]:
+        """The journals of all hosts, and what was left there."""
+        ways = {"journal of": "journalctl", "files of": LEFT}
+        return {
+            f"{what} {host}": self.pod.inside(host, shows)
+            for what, shows in ways.items()
+            for host in ("ctrl001", *SERVERS)
+        }
 
     def files(self) -> dict[str, str]:
         """Whatever was written on the control node."""
         found = (path for path in self.folder.rglob("*") if path.is_file())
         return {str(path): path.read_text() for path in found if self.inventory not in path.parents}
-
-
-@contextmanager
-def process_list() -> Iterator[set[str]]:
-    """Every command line that runs meanwhile, on any of the machines."""
-    found: set[str] = set()
-    is_over = threading.Event()
-
-    def look() -> None:
-        while not is_over.wait(LOOK_EVERY):
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
-                try:
-                    found.add(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-                except OSError:  # It has ended.
-                    continue
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield found
-    finally:
-        is_over.set()
-        thread.join()
 
 
 @pytest.fixture(scope="module", name="inventory")
@@ -109,10 +99,12 @@ def test_no_secret_is_found_anywhere_through_every_change_and_back(fresh_pod: An
     there = SecurePod(fresh_pod, tmp_path)
     community, joe = (f"{command} {secret}" for command, secret in FOREIGN.items())
     with process_list() as commands:
+        there.log_in_with(PASSWORDS[0])
         fresh_pod.switch("enable", "configure", community, "end", SAVE)
         there.run("vPOD added", "site")
         first = there.keys()
         fresh_pod.switch("enable", "configure", joe, "end", SAVE)
+        there.log_in_with(PASSWORDS[1])
         there.run("server leaves", "vpods", poplar_servers=[SERVERS[0]])
         there.run("server joins", "vpods", poplar_servers=[*SERVERS])
         there.run("vPOD removed", "vpods", state="absent")
@@ -120,10 +112,11 @@ def test_no_secret_is_found_anywhere_through_every_change_and_back(fresh_pod: An
         there.say("drift", "drift", drift_directory=str(tmp_path / "drift"))
         there.say("gather", "gather", gather_directory=str(tmp_path / "gathered"))
     assert len(there.keys() - first) == 1
-    assert len(there.secrets) == len(FOREIGN) + 3
-    files = there.files()
+    assert len(there.secrets) == len(FOREIGN) + len(PASSWORDS) + 3
+    files, hosts = there.files(), there.hosts()
     assert {"plan.json", "plan.md", "plan.html", "junit.xml", "findings.md"} <= {Path(name).name for name in files}
+    assert "vpods.yml" in hosts["files of ctrl001"]
     assert any("vipu-admin" in command for command in commands)
-    places = {**there.said, **files, **there.journals(), "process list": "\n".join(commands)}
+    places = {**there.said, **files, **hosts, "process list": "\n".join(commands)}
     found = {place: secrets_in(text, there.secrets) for place, text in places.items()}
     assert {place: secrets for place, secrets in found.items() if secrets} == {}

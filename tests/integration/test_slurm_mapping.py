@@ -16,6 +16,8 @@ import yaml
 from tests.integration.slurm import events
 from tests.integration.slurm.cluster import CONTROLLER, USER, Job, Slurm
 from tests.support.checkout import ROOT
+from tests.support.playbook_run import LOUD
+from tests.support.secret_spellings import SHOW_KEYS, secrets_in
 
 WAY = events.Way(
     asks="--ipus=16",
@@ -39,8 +41,12 @@ def slurm(pod: Any) -> Slurm:
     """The pod's Slurm."""
     found = Slurm(pod, "--config /etc/vipu/vipu-admin.hcl -P 8091")
     found.prepare()
-    run = pod.playbook("slurm")
+    run = pod.playbook("slurm", *LOUD)
     assert (run.code, run.messages) == (0, "")
+    # Slurm has got the administrator's key.
+    keys = set(found.root(SHOW_KEYS).split())
+    assert keys
+    assert secrets_in(json.dumps(run.document), keys) == []
     return found
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ import pytest
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
-from tests.support.container_server import ContainerServer, begin_play, end_of
+from tests.support.container_server import ContainerServer, begin_play
 from tests.support.controller_host import MACHINES, controller_host
-from tests.support.playbook_run import PlaybookRun
+from tests.support.playbook_run import LOUD, PlaybookRun, playbook_run
+from tests.support.processes import process_list
+from tests.support.secret_spellings import SHOW_KEYS, secrets_in
 
 HOST = "poplar1"
 PLACES = {"alice": ["p-ipum1", "p-ipum2"]}
@@ -51,14 +53,21 @@ BEGUN = f"""mkdir -m 0700 /var/lib/vipu-server-alice && cd /var/lib/vipu-server-
 vipu-server --init --storage {STORAGE} --secure --default-user-id admin >vipu-server.log"""
 STARTED = f"/usr/local/bin/vipu-server --storage {STORAGE} --user-port 10404 --admin-port {ALICE} --secure"
 UNIT = "/etc/systemd/system/vipu-server-alice.service"
+# By hand: no controller any more, and one whose authentication was taken off.
+FORGOTTEN = "systemctl stop vipu-server; rm -rf /srv/vipu /etc/vipu/vipu-admin.hcl"
+OPENED = """rm /etc/vipu/vipu-admin.hcl; sed -i s/--secure.*// /etc/systemd/system/vipu-server.service
+systemctl daemon-reload; systemctl restart vipu-server"""
 
 
 @dataclass
 class Bed:
-    """The host, and where its plays are."""
+    """The host, where its plays are, what was said in them, and each access key that it has had."""
 
     folder: Path
     server: ContainerServer
+    commands: set[str]
+    said: list[str] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
 
     def run(self, check: bool) -> PlaybookRun:
         """Have the shared controller and the dedicated one."""
@@ -74,9 +83,12 @@ class Bed:
         """Run tasks on the host."""
         play = {"hosts": "poplar_servers", "gather_facts": False, "tasks": tasks}
         # What is set for the shared controller must not reach the others.
-        running = begin_play(self.folder / "run", [self.server], [play], check, vipu_controller_directory="/srv/vipu")
-        document = end_of(running)
-        return PlaybookRun(running.returncode, document)
+        variables = {"vipu_controller_directory": "/srv/vipu"}
+        running = begin_play(self.folder / "run", [self.server], [play], check, LOUD, **variables)
+        output, errors = running.communicate()
+        self.said += [output, errors]
+        self.keys |= set(self.server.sh(SHOW_KEYS).split())
+        return playbook_run("the play", running.returncode, output, errors)
 
     def held(self, port: int, kind: str, name: str = "") -> list[str]:
         """The names of what a controller holds of a kind, asked as its administrator."""
@@ -101,8 +113,8 @@ def role(entry_point: str, **options: Any) -> dict[str, Any]:
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     """A host with agents to reach, and no controller."""
     folder = tmp_path_factory.mktemp("controller")
-    with controller_host(folder) as server:
-        yield Bed(folder, server)
+    with process_list() as commands, controller_host(folder) as server:
+        yield Bed(folder, server, commands)
 
 
 def test_what_a_run_has_not_finished_the_next_one_finishes_or_removes(bed: Bed) -> None:
@@ -243,6 +255,23 @@ def test_a_controller_moves_to_another_user_and_goes_back_where_that_fails(bed: 
 
     as_predicted(lambda check: move("own", check))
     assert bed.server.sh(STATE) == confined
+
+
+def test_no_key_is_seen_while_a_controller_is_secured_and_opened_or_in_any_play_before(bed: Bed) -> None:
+    def in_mode(mode: str) -> Callable[[bool], PlaybookRun]:
+        return lambda check: bed.play(role("main", vipu_controller_mode=mode), check=check)
+
+    bed.server.sh(FORGOTTEN)
+    assert in_mode("insecure")(False).messages == ""
+    before = set(bed.keys)
+    as_predicted(in_mode("secure"))
+    assert len(bed.keys - before) == 1
+    bed.server.sh(OPENED)
+    as_predicted(in_mode("insecure"))
+
+    assert any("vipu-admin" in command for command in bed.commands)
+    texts = [*bed.said, *bed.commands, bed.server.sh("journalctl")]
+    assert secrets_in("\n".join(texts), bed.keys) == []
 
 
 def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.checkout import ROOT
-from tests.support.playbook_run import run_playbook
+from tests.support.playbook_run import LOUD, run_playbook
 from tests.support.secret_spellings import secrets_in
 
 HEADER = "# ours"
@@ -60,8 +60,9 @@ def test_no_change_of_a_client_shows_its_key(tmp_path: Path, tasks: str, old: st
     play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "vars": settings, "tasks": [task]}
     playbook = tmp_path / "play.yml"
     playbook.write_text(json.dumps([play]))
-    run = run_playbook(playbook, "-vvv", "--diff", directory=tmp_path)
-    output = run.stdout + run.stderr
-    assert run.returncode == 0, output
-    assert secrets_in(output, (OLD, NEW)) == []
+    for options in (("--check",), ()):
+        run = run_playbook(playbook, *LOUD, *options, directory=tmp_path)
+        output = run.stdout + run.stderr
+        assert run.returncode == 0, output
+        assert secrets_in(output, (OLD, NEW)) == []
     assert (place.read_text() if place.exists() else None) == (client(new) if tasks == "client" else None)

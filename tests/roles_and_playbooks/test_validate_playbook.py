@@ -100,3 +100,5 @@ def test_an_open_controller_with_several_vpods_is_one_warning(tmp_path: Path, pl
     variables = ["-e", "ansible_connection=local", "-e", f"plan_directory={tmp_path / 'plan'}"]
     done = run_playbook(playbook, "-i", str(tmp_path / "pods.yml"), *variables, COLUMNS="1000")
     assert (done.stdout + done.stderr).count("controllers.v.mode: insecure, with 2 vPODs (alice, bob)") == 1
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "plan").glob("*")}
+    assert modes == ({0o600} if playbook == "plan" else set())

@@ -131,6 +131,8 @@ def test_probe_records_and_compares(controller: Path) -> None:
     assert record["problems"] == []
     assert {"known", "since", "installed"} <= record["commands"][0].keys()
     assert "--num-gcds" in record["help"]["create partition"]
+    probed = (controller / "probe", controller / "probe" / "ctrl001.json")
+    assert [path.stat().st_mode & 0o777 for path in probed] == [0o700, 0o600], "for nobody else to read"
     assert writes(controller) == []
 
 

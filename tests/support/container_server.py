@@ -186,6 +186,7 @@ def begin_play(
     servers: Sequence[ContainerServer],
     plays: Sequence[Mapping[str, Any]],
     check: bool = False,
+    options: Sequence[str] = (),
     **variables: Any,
 ) -> subprocess.Popen[str]:
     """Start a playbook on the servers, as the group ``poplar_servers``; it prints JSON."""
@@ -206,6 +207,7 @@ def begin_play(
         [
             *(PROGRAMS / "ansible-playbook", "-i", folder / "inventory.yml", folder / "play.yml"),
             *(["--check"] if check else []),
+            *options,
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

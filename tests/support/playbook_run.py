@@ -22,6 +22,10 @@ REPORT = "ipu.pod.report"
 # A line in the table of a plan: of a step, `   3 ▲ update port Ethernet9/1 [disruptive]`, or of the device above it.
 STEP = re.compile(r" *\d+ [^\w\s] [a-z]+ (?P<kind>\w+) (?P<name>.+?)(?: \[[a-z ]+\])?$")
 DEVICE = re.compile(r"[\w-]+$")
+# Where the JSON begins; with -v other lines are before it.
+BEGIN = re.compile(r"^\{$", re.MULTILINE)
+# All that Ansible can say of a run, and the difference of each file.
+LOUD = ("-vvv", "--diff")
 # Where files with keys are; of writing them nothing is told.
 SECRET = {"/etc/vipu", "/etc/vipu/certs"}
 
@@ -146,8 +150,9 @@ def read_run(name: str, done: subprocess.CompletedProcess[str]) -> PlaybookRun:
 
 def playbook_run(name: str, code: int, output: str, errors: str) -> PlaybookRun:
     """Read the run of a playbook from what it printed; what is no JSON fails the test."""
+    begin = BEGIN.search(output)
     try:
-        return PlaybookRun(code, json.loads(output[output.index("{") :]))
+        return PlaybookRun(code, json.loads(output[begin.start() if begin else 0 :]))
     except ValueError:
         pytest.fail(f"{name} printed no JSON: {output[-2000:]}{errors[-2000:]}")
 

@@ -8,10 +8,14 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+# The process list has each process for as long as it runs.
+LOOK_EVERY = 0.05
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
@@ -36,3 +40,25 @@ def kill_with_all_below(process: subprocess.Popen[Any]) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     process.wait()
+
+
+@contextlib.contextmanager
+def process_list() -> Iterator[set[str]]:
+    """Every command line that runs meanwhile, also in containers."""
+    found: set[str] = set()
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(LOOK_EVERY):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                # It may have ended.
+                with contextlib.suppress(OSError):
+                    found.add(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield found
+    finally:
+        is_over.set()
+        thread.join()

@@ -9,6 +9,11 @@ import hashlib
 from collections.abc import Iterable
 
 HASHES = ("md5", "sha1", "sha256", "sha512")
+# What prints every access key that the host of V-IPU controllers has, each in a line.
+SHOW_KEYS = r"""
+sed -nE 's/^api-access-key="(.*)"$/\1/p' /etc/vipu/*.hcl
+find /var/lib /srv -path '*/keys/*.key' -exec cat {} +
+"""
 
 
 def spellings(secret: str) -> set[str]:

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import tarfile
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from artefact import build
+from artefact import build, reproducible
 
 from tests.support.checkout import PROGRAMS, ROOT
 
@@ -46,6 +48,23 @@ def test_two_builds_of_one_commit_are_equal_byte_for_byte(tmp_path: Path, monkey
     assert names == sorted(names)
     assert {(member.uid, member.gid, member.uname, member.gname) for member in members} == {(0, 0, "", "")}
     assert {member.mtime for member in members} == {members[0].mtime}
+
+
+def packed(path: Path, names: Sequence[str]) -> Path:
+    """An artefact of these files, in this order."""
+    files = json.dumps({"files": [{"name": name} for name in names]})
+    manifest = json.dumps({"file_manifest_file": {"chksum_sha256": sha256(files.encode()).hexdigest()}})
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in {**dict.fromkeys(names, "x"), "FILES.json": files, "MANIFEST.json": manifest}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def test_the_order_in_which_a_file_system_lists_its_files_is_not_in_it(tmp_path: Path) -> None:
+    first, second = packed(tmp_path / "first", ["a", "b"]), packed(tmp_path / "second", ["b", "a"])
+    assert reproducible(first, 0) == reproducible(second, 0)
 
 
 def test_the_artefact_is_what_ansible_galaxy_installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,23 @@ def test_what_is_installed_here_is_what_is_locked() -> None:
     assert {name: version(name) for name in wanted} == wanted
 
 
+def options_of_setup() -> tuple[str, list[str]]:
+    """What is given to pip for everything that is locked, and the commands that install something."""
+    setup = (ROOT / "tests" / "tools" / "setup.sh").read_text(encoding="utf-8")
+    (options,) = re.findall(r"^locked=\((.*)\)$", setup, re.MULTILINE)
+    commands = setup.replace("\\\n", " ").splitlines()
+    return options, [command for command in commands if re.search(r"\bpip .*\binstall\b", command)]
+
+
+def test_nothing_is_built_with_tools_that_are_not_locked() -> None:
+    options, commands = options_of_setup()
+    for command in commands:
+        whole = command.replace('"${locked[@]}"', options).split()
+        assert {"--no-deps", "--no-build-isolation"} <= set(whole), command
+        assert "--require-hashes" in whole or whole[whole.index("--editable") + 1] == "simulator", command
+    assert len(commands) == 4
+
+
 @pytest.mark.parametrize(
     ("given", "refusal"),
     [
@@ -84,8 +101,7 @@ def test_a_file_without_the_locked_hash_is_not_installed(tmp_path: Path, given: 
     archive = tmp_path / "harmless-1.0-py3-none-any.whl"
     archive.write_bytes(b"something else than was locked")
     (tmp_path / "lock.txt").write_text(f"harmless==1.0{given}\n")
-    setup = (ROOT / "tests" / "tools" / "setup.sh").read_text(encoding="utf-8")
-    (options,) = re.findall(r"^locked=\((.*)\)$", setup, re.MULTILINE)
+    options, _commands = options_of_setup()
     pip = [sys.executable, "-m", "pip", "install", *options.replace("-qq ", "").split(), "--no-index", "--dry-run"]
     done = subprocess.run(
         [*pip, "--find-links", str(tmp_path), "--requirement", str(tmp_path / "lock.txt")],

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.secret_spellings import SHOW_KEYS, secrets_in
+
 ALICES = ("pod001-poplar1", "pod001-poplar2")
 BOBS = ("pod001-poplar3", "pod001-poplar4")
 OWNER = {**dict.fromkeys(ALICES, "alice"), **dict.fromkeys(BOBS, "bob")}
@@ -28,9 +30,7 @@ testinfra_hosts = [f"ssh://{server}" for server in OWNER]
 @pytest.fixture(scope="module")
 def keys(controller: Any) -> set[str]:
     """Every access key that there is: of each controller's administrator, and of each user."""
-    text = controller.check_output("cat /etc/vipu/vipu-admin*.hcl")
-    users = controller.check_output("cat /var/lib/vipu*/keys/*.key").split()
-    found = {*ACCESS_KEY.findall(text), *users}
+    found = set(controller.check_output(SHOW_KEYS).split())
     assert len(found) == 2 + 2
     return found
 
@@ -86,7 +86,7 @@ def test_no_key_appears_in_any_run_or_journal(controller: Any, keys: set[str]) -
     results = {path.name: path.read_text() for path in Path(os.environ["ANSIBLE_LOG_FOLDER"]).iterdir()}
     assert {"ctrl001", *OWNER} < results.keys()
     texts = (*results.values(), Path(os.environ["ANSIBLE_LOG_PATH"]).read_text(), controller.check_output("journalctl"))
-    assert not [key for key in keys if any(key in text for text in texts)]
+    assert secrets_in("\n".join(texts), keys) == []
 
 
 def test_no_key_of_another_is_on_a_server(host: Any, keys: set[str]) -> None:

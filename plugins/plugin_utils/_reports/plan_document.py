@@ -136,6 +136,16 @@ def moved(saved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return list(map(one_line, [*unseen, *different, *further, *order]))
 
 
+def unrecognised(saved: Mapping[str, Any], source: str) -> list[str]:
+    """What may have moved on the devices of a saved plan without :func:`moved` seeing it, in one sentence."""
+    switches = dict.fromkeys(step["device"] for step in saved["steps"] if step["layer"] == "switch")
+    sentence = (
+        f"{source} has nothing of what others have configured on {', '.join(switches)}, since that can hold secrets; "
+        "whether it has changed since the plan was made is for you to know"
+    )
+    return [one_line(sentence)] if switches else []
+
+
 def _by_thing(steps: Sequence[Step]) -> dict[tuple[Any, ...], Step]:
     """Each step by what it touches; a thing that is touched more than once has its steps counted."""
     found: dict[tuple[Any, ...], Step] = {}

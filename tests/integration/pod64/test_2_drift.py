@@ -144,6 +144,7 @@ def test_an_outside_change_refuses_a_saved_plan_and_an_unrelated_one_does_not(up
     up.pod.switch("configure", "vlan 700", "name lab", "interface Ethernet2/1", "description uplink of the lab")
     code, output = up.apply()
     assert code == 0, output
+    assert "has nothing of what others have configured on pod001-tor, since that can hold secrets" in output
     code, report = up.drift()
     assert (code, report["steps"]) == (0, [])
     assert {(each["device"], each["kind"], each["name"]) for each in report["not_ours"]} == {

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,14 +49,14 @@ OF_A_SERVER = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "thin
 JOB = {"ifname": "mlx5_0", "lqpn": 42, "type": "RC", "comm": "python3", "pid": 815}
 
 
-def look_at(server: TinyServer, *parts: str) -> dict[str, Any]:
+def look_at(server: TinyServer, *parts: str, **options: Any) -> dict[str, Any]:
     look = HostLook(
         server.run,
         server.run,
         server.files,
         server.sysfs,
         MANAGEMENT,
-        OPTIONS,
+        {**OPTIONS, **options},
         lambda: {"os_family": "Debian"},
     )
     found = looked({part: getattr(look, part) for part in parts})
@@ -204,3 +205,23 @@ def test_a_server_without_tools_for_lossless_settings_has_all_else() -> None:
     found = look_at(networkd_server(), *OF_A_SERVER)
     assert [part for part in OF_A_SERVER if found[part].keys() == {"message"}] == ["roce"]
     assert "install MLNX_OFED" in found["roce"]["message"]
+
+
+def test_without_a_key_of_the_run_no_secret_can_be_compared(tmp_path: Path) -> None:
+    file = tmp_path / "alice.key"
+    file.write_text("s3cret")
+
+    def digests(run_key: str | None) -> set[str]:
+        looks = (look_at(networkd_server(), "things", secrets=[str(file)], run_key=run_key) for _each in range(2))
+        return {look["things"]["secrets"][str(file)]["secret"] for look in looks}
+
+    assert (len(digests("of the run")), len(digests(None))) == (1, 2)
+
+
+def test_a_path_that_is_also_a_secret_has_no_checksum(tmp_path: Path) -> None:
+    file = tmp_path / "alice.key"
+    file.write_text("s3cret")
+    file.chmod(0o600)
+    found = look_at(networkd_server(), "things", paths=[str(file)], secrets=[str(file)])["things"]
+    assert found["paths"][str(file)]["kind"] == "file"
+    assert "sha256" not in found["paths"][str(file)]

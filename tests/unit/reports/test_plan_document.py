@@ -20,6 +20,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document imp
     moved,
     parse_plan,
     plan_document,
+    unrecognised,
 )
 from tests.support.hostile import HOSTILE, is_seen
 from tests.support.reviewed_pod import declared
@@ -225,6 +226,14 @@ def test_what_only_looks_like_json_is_refused_in_one_sentence(text: str) -> None
 
 def test_nothing_has_moved_where_nothing_differs() -> None:
     assert moved(document(PORT, NIC), document(NIC, PORT)) == []
+
+
+def test_lines_of_others_on_its_switches_are_not_in_a_saved_plan_and_that_is_said() -> None:
+    (sentence,) = unrecognised(document(PORT, NIC), "plan.json")
+    assert sentence.startswith(
+        "plan.json has nothing of what others have configured on pod001-tor, since that can hold"
+    )
+    assert unrecognised(document(NIC), "plan.json") == []
 
 
 def test_what_does_not_touch_the_plan_may_move() -> None:

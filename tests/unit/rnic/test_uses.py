@@ -56,7 +56,8 @@ def test_local_mounts_are_none_of_our_business_and_blanks_are_blanks() -> None:
 def test_a_users_own_mount_is_no_use_and_that_of_root_is_one(kind: str, source: str) -> None:
     theirs = f"{source} /home/mallory/x {kind} rw,nosuid,nodev,relatime,user_id=1000,group_id=1000 0 0\n"
     roots = f"{source} /data {kind} rw,relatime,user_id=0,group_id=0,allow_other 0 0\n"
-    assert [mount.path for mount in mounts_from(theirs + roots)] == ["/data"]
+    kernels = f"{source} /kernels nfs4 rw,user_id=1000,addr=10.5.9.9 0 0\n"
+    assert [mount.path for mount in mounts_from(theirs + roots + kernels)] == ["/data", "/kernels"]
 
 
 # What Python, but not the kernel, takes for the end of a line or of a word.

@@ -76,6 +76,17 @@ def test_nor_does_a_part_of_a_heterogeneous_job(scripts: JobSubmit, asked: dict[
     assert scripts.submit({"partition": "cpu", "het_job_offset": 1, **asked})[0] == ERROR
 
 
+def test_no_part_of_a_heterogeneous_job_has_ipus(script: JobSubmit) -> None:
+    answer, _job = script.submit({"partition": "ipu", "het_job_offset": 1, **asking_for(4)})
+    sentence = "the parts of a heterogeneous job cannot have IPUs; submit them as jobs of their own"
+    assert (answer, script.told) == (ERROR, [sentence])
+
+
+def test_what_says_that_a_job_was_checked_is_not_the_users_to_write(scripts: JobSubmit) -> None:
+    forged = {"partition": "cpu", "admin_comment": NOTE}
+    assert scripts.submit(forged) == (SUCCESS, {**forged, "admin_comment": ""})
+
+
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("value", ["", "other:1"])
 def test_what_an_ipu_job_is_counted_for_is_neither_changed_nor_emptied(

@@ -69,7 +69,7 @@ def test_nobody_else_can_open_the_lock_and_so_keep_it(tmp_path: Path) -> None:
 
 
 def test_the_lock_is_not_where_everybody_can_put_a_file() -> None:
-    assert Path(lock_of(8091)).parent.parent in (Path("/run"), Path.home() / ".local/state")
+    assert Path(lock_of(8091)).parent in (Path("/run/ipu-pod-locks"), Path.home() / ".local/state/ipu-pod")
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770])
