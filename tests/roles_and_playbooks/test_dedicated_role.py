@@ -274,6 +274,21 @@ def test_no_key_is_seen_while_a_controller_is_secured_and_opened_or_in_any_play_
     assert secrets_in("\n".join(texts), bed.keys) == []
 
 
+@pytest.mark.parametrize("mode", ["secure", "insecure"])
+def test_where_the_program_has_to_be_root_the_next_run_can_have_it_so(bed: Bed, mode: str) -> None:
+    bed.server.sh(f"{FORGOTTEN} /etc/systemd/system/vipu-server.service; systemctl daemon-reload")
+    program = "/usr/local/bin/only-as-root"
+    lines = ("#!/bin/sh", "case $* in *--init*) ;; *) [ $(id -u) = 0 ] || exit 1 ;; esac", 'exec vipu-server "$@"')
+    bed.server.sh(f"cat >{program} <<'END'\n" + "\n".join(lines) + f"\nEND\nchmod 0755 {program}")
+    options = {"vipu_controller_program": program, "vipu_controller_mode": mode, "vipu_controller_start_timeout": 3}
+    failed = bed.play(role("main", **options))
+    assert failed.messages.endswith("if it says that the program has to be root, set vipu_controller_user to root.")
+    made = bed.play(role("main", **options, vipu_controller_user="root"))
+    assert (made.code, made.messages) == (0, "")
+    assert bed.server.sh("stat -c %U /proc/$(systemctl show --property MainPID --value vipu-server)") == "root\n"
+    assert "unfinished" not in bed.server.sh("ls /srv/vipu")
+
+
 def as_predicted(run: Callable[[bool], PlaybookRun]) -> PlaybookRun:
     """A run that does what a dry run has predicted."""
     predicted, made = run(True), run(False)

@@ -24,7 +24,7 @@ UNITS = "/etc/systemd/system"
 _UNIT = re.compile(r"vipu-server-(.+)\.service")
 _ADMIN_PORT = re.compile(r"--admin-port[ =](\d+)")
 _STORAGE = re.compile(r"--storage[ =](\S+)")
-# How the name of a file ends that is beside the storage until a secure controller's administrator has credentials.
+# How the name of a file ends that is beside the storage until the controller has been set up.
 UNFINISHED = ".unfinished"
 # So many controllers are asked at the same time.
 _SIDE_BY_SIDE = 8

@@ -276,7 +276,8 @@ def _move(service: Service, look: Look) -> list[Step]:
     if not is_moved(service, seen):
         return []
     reason = f"it runs as {user_there(service, seen)}, wanted {service.user}"
-    if service.is_secure and service.credentials not in seen["paths"]:
+    is_finished = service.unfinished not in seen["paths"]
+    if is_finished and service.is_secure and service.credentials not in seen["paths"]:
         raise Refused(
             f"{service.unit} on {look['host']} cannot become secure and be moved to user {service.user} in one run; "
             "leave vipu_controller_user out for this one"

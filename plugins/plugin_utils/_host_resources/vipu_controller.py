@@ -75,7 +75,7 @@ class Service:
         self.log_rotation = f"/etc/logrotate.d/{self.name}"
         # The administrator's configuration of vipu-admin.
         self.credentials = f"/etc/vipu/vipu-admin{suffix}.hcl"
-        # There from before its storage is initialised until these are kept.
+        # There from before its storage is initialised until it answers and, if it is secure, these are kept.
         self.unfinished = f"{self.storage}{UNFINISHED}"
         # vipu-server puts them below the directory that it runs in.
         self.certificates = f"{self.directory}/vipu-certs"
