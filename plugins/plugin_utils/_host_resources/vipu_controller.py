@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._look.controllers import UNFINISHED
@@ -27,7 +28,7 @@ from .resources import Account, Directory, File, Link, Made, Resource, Unit
 Settings = Mapping[str, Any]
 # The part "things" of a look.
 Seen = Mapping[str, Any]
-NOTHING: Seen = {"paths": {}, "texts": {}}
+NOTHING: Seen = MappingProxyType({"paths": {}, "texts": {}})
 
 PROGRAMS = ("vipu", "vipu-admin", "vipu-server")
 
