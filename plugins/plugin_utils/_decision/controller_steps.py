@@ -30,6 +30,7 @@ from .._host_resources.vipu_controller import (
     MOVE,
     Service,
     as_wanted_user,
+    check_storage,
     dedicated_service,
     is_moved,
     release_resources,
@@ -267,7 +268,9 @@ def _service_steps(settings: Settings, service: Service, look: Look) -> list[Ste
     if service.storage not in seen["paths"]:
         # They come with the storage.
         resources = [each for each in resources if not (isinstance(each, Made) and each.name == MAKE_CERTIFICATES)]
-    return [*_move(as_wanted_user(service, settings, seen), look), *resource_steps(resources, seen)]
+    own = as_wanted_user(service, settings, seen)
+    check_storage(own)
+    return [*_move(own, look), *resource_steps(resources, seen)]
 
 
 def _move(service: Service, look: Look) -> list[Step]:

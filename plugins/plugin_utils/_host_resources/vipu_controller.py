@@ -93,24 +93,28 @@ def user_there(service: Service, seen: Seen) -> str:
 
 
 def as_wanted_user(service: Service, settings: Settings, seen: Seen) -> Service:
-    """The same controller with the user that it is to run as.
-
-    Raises:
-        Refused: its own user could not write its storage.
-    """
+    """The same controller with the user that it is to run as."""
     users = {"own": service.account, "root": ROOT, "keep": user_there(service, seen) or service.account}
-    found = replace(service, user=users[settings["vipu_controller_user"]])
-    if found.is_confined and found.storage.rpartition("/")[0] != found.directory:
+    return replace(service, user=users[settings["vipu_controller_user"]])
+
+
+def check_storage(service: Service) -> None:
+    """Its user can write its storage; else it is Refused."""
+    if service.is_confined and service.storage.rpartition("/")[0] != service.directory:
         raise Refused(
-            f"vipu_controller_storage is {found.storage}, where a controller with a user of its own could not write; "
-            f"choose a file in vipu_controller_directory ({found.directory}), or set vipu_controller_user to root"
+            f"vipu_controller_storage is {service.storage}, where a controller with a user of its own could not write; "
+            f"choose a file in vipu_controller_directory ({service.directory}), or set vipu_controller_user to root"
         )
-    return found
 
 
 def running_as(settings: Settings, vpod: str = "", seen: Seen = NOTHING) -> dict[str, str]:
-    """Whom a controller runs as, ``user_there``, and whom it is to run as, ``user``; ``account`` is its own user."""
+    """Whom a controller runs as, ``user_there``, and whom it is to run as, ``user``; ``account`` is its own user.
+
+    Raises:
+        Refused: that user could not write its storage.
+    """
     service = as_wanted_user(_service(settings, vpod), settings, seen)
+    check_storage(service)
     return {"user": service.user, "user_there": user_there(service, seen), "account": service.account}
 
 

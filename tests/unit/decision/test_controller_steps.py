@@ -247,6 +247,13 @@ def test_a_controller_is_moved_to_another_user_while_it_has_no_partition() -> No
     assert (brief(back)[0], back[0].reason) == (brief(steps)[0], "it runs as vipu-server, wanted root")
 
 
+def test_a_new_controller_whose_user_could_not_write_its_storage_is_refused() -> None:
+    elsewhere = {**SETTINGS, "vipu_controller_storage": "/srv/storage.json"}
+    assert "or set vipu_controller_user to root" in refusal(
+        lambda: controller_steps(shared(), elsewhere, look({"": NEW}, on_a_host()))
+    )
+
+
 def test_a_move_to_another_user_under_partitions_or_with_another_change_of_access_is_refused() -> None:
     own = {**SETTINGS, "vipu_controller_user": "own"}
     things = in_service({**SETTINGS, "vipu_controller_user": "root"})

@@ -179,8 +179,11 @@ def test_of_what_is_in_its_directory_a_controller_can_only_replace_its_own() -> 
 def test_a_storage_that_the_controllers_user_could_not_write_is_refused_with_a_remedy() -> None:
     elsewhere = {**SETTINGS, "vipu_controller_storage": "/srv/storage.json"}
     with pytest.raises(Refused, match=r"storage is /srv/storage\.json, .* or set vipu_controller_user to root"):
-        vipu_controller_resources(elsewhere)
-    assert vipu_controller_resources({**elsewhere, "vipu_controller_user": "root"})
+        who_runs(elsewhere)
+    assert who_runs({**elsewhere, "vipu_controller_user": "root"})
+    assert who_runs(elsewhere, seen=running_as("root"))
+    # Whoever only looks there refuses nothing.
+    assert vipu_controller_resources(elsewhere)
 
 
 def test_the_user_of_a_vpod_whose_name_is_no_users_has_another_name() -> None:
