@@ -247,7 +247,7 @@ def test_a_controller_moves_to_another_user_and_goes_back_where_that_fails(bed: 
     bed.server.sh("chmod 0700 /usr/local/bin/vipu-server")
     said = [result.get("stderr", "") for _, _, result in move("own").tasks if result.get("failed")]
     assert said == [
-        "vipu-server.service did not start as vipu-server and runs as root again; "
+        "vipu-server.service did not start as vipu-server and is active as root again; "
         "why is in journalctl -u vipu-server.service"
     ]
     assert bed.server.sh(STATE) == as_root

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.job import (
@@ -26,8 +28,8 @@ JobId=8 ArrayJobId=4 ArrayTaskId=1 JobName=x Licenses=ipu:64
 """
 
 
-def job(**fields: object) -> Job:
-    (found,), not_understood = jobs_from(FakeJob(5, **fields).line())  # type: ignore[arg-type]
+def job(**fields: Any) -> Job:
+    (found,), not_understood = jobs_from(FakeJob(5, **fields).line())
     assert not not_understood
     return found
 
