@@ -58,7 +58,8 @@ def main() -> int:
     with ThreadPoolExecutor(len(machines)) as pool:
         results = list(pool.map(_tried, machines))
     for (address, _port), result in zip(machines, results, strict=True):
-        print(f"{address}: {result}" if isinstance(result, Failed) else _line(address, result))
+        # Before what goes to standard error.
+        print(f"{address}: {result}" if isinstance(result, Failed) else _line(address, result), flush=True)
     moved = [result for result in results if isinstance(result, Moved)]
     if len(moved) < len(machines):
         print(

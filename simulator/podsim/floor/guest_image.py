@@ -70,7 +70,7 @@ def guest_image() -> Path:
 
 
 def build_guest_image(state: StateDirectory) -> None:
-    """Build the disk unless it exists, in place of those of earlier versions; takes about two minutes."""
+    """Build the disk unless it exists, in place of those of earlier versions; takes about a minute."""
     finished = guest_image()
     CACHE.mkdir(parents=True, exist_ok=True)
     for earlier in CACHE.glob("guest-*"):
