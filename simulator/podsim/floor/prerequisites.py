@@ -37,7 +37,14 @@ VIRTUAL_MACHINE_PROGRAMS = {
     "tcpdump": "tcpdump",
 }
 # Only for the image that the virtual machines of a cloud start from.
-CLOUD_PROGRAMS = {"qemu-utils": "qemu-img", "e2fsprogs": "mke2fs", "mtools": "mcopy", "syslinux": "syslinux"}
+CLOUD_PROGRAMS = {
+    "qemu-utils": "qemu-img",
+    "e2fsprogs": "mke2fs",
+    "mtools": "mcopy",
+    "syslinux": "syslinux",
+    # For whoever starts it without a cloud, and gives it its config drive.
+    "genisoimage": "genisoimage",
+}
 
 
 def missing_packages(*, virtual_machines: bool, clouds: bool = False) -> list[str]:
