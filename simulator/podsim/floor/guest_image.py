@@ -67,7 +67,7 @@ GEOMETRY = ("-h", "255", "-s", "63")
 def guest_image() -> Path:
     """Where the disk of this version of the simulator is, or will be."""
     recipe = (PACKAGES, MASKED_UNITS, ENABLED_UNITS, MODULES, NEEDED_MODULES, partition_table(), INIT.read_bytes())
-    return CACHE / f"guest-{image.fingerprint((*recipe, BOOT_MENU.read_bytes()), _files())}" / "disk.qcow2"
+    return CACHE / f"guest-{image.fingerprint((*recipe, BOOT_MENU.read_bytes()), files())}" / "disk.qcow2"
 
 
 def build_guest_image(state: StateDirectory) -> None:
@@ -80,7 +80,7 @@ def build_guest_image(state: StateDirectory) -> None:
     new = finished.parent.with_suffix(".new")
     root, disk = new / "root", new / "disk"
     new.mkdir()
-    image.install_debian(root, PACKAGES, _files(), _hooks(), state)
+    image.install_debian(root, PACKAGES, files(), _hooks(), state)
     install_kernel(root, MODULES, NEEDED_MODULES, new)
     write_disk(disk, root, (new / "vmlinuz", new / "initramfs", BOOT_MENU))
     run("qemu-img", "convert", "-q", "-f", "raw", "-O", "qcow2", str(disk), str(new / finished.name))
@@ -111,7 +111,8 @@ def partition_table() -> bytes:
     return b"".join(entries).ljust(4 * 16, b"\0") + b"\x55\xaa"
 
 
-def _files() -> bytes:
+def files() -> bytes:
+    """A tar archive of the image's own files, and of all that its programs import."""
     folders = {image.ROOT_FILES: PROGRAMS, FILES / "rootfs": ("**/*",)}
     return image.root_files(folders, {f"opt/podsim/{name}": SOURCE.parent / name for name in _modules()})
 
