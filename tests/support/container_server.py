@@ -62,12 +62,12 @@ class ContainerServer:
         self._container = f"ipu-rnic-{os.getpid()}-{number}"
         self._host_end = f"irn{os.getpid()}-{number}"
         first = 4 * ((os.getpid() * SERVERS + number) % (NETWORK.num_addresses // 4))
-        self._host_address, self.address = str(NETWORK[first + 1]), str(NETWORK[first + 2])
+        self.host_address, self.address = str(NETWORK[first + 1]), str(NETWORK[first + 2])
 
     @property
     def misleading_address(self) -> str:
         """With its prefix length; on an RNIC it takes the way to the control node there."""
-        return f"{ipaddress.ip_address(self._host_address) - 1}/31"
+        return f"{ipaddress.ip_address(self.host_address) - 1}/31"
 
     @property
     def variables(self) -> dict[str, str]:
@@ -96,9 +96,9 @@ class ContainerServer:
             "link add rnic1 type veth peer name tor1",
         ):
             done("ip", "-n", self._container, *command.split())
-        done("ip", "address", "add", f"{self._host_address}/30", "dev", self._host_end)
+        done("ip", "address", "add", f"{self.host_address}/30", "dev", self._host_end)
         done("ip", "link", "set", self._host_end, "up")
-        done("ip", "-n", self._container, "route", "add", "default", "via", self._host_address)
+        done("ip", "-n", self._container, "route", "add", "default", "via", self.host_address)
         self._podman.run(
             *("run", "--detach", "--name", self._container, "--systemd", "always"),
             # It knows its own name; no name server answers it.

@@ -25,11 +25,11 @@ CONTROL_NODE = (
     ("_declaration", "_reports", "_vpods"),
     ("_desired", "_inventory", "_link_checks", "_placement"),
     ("_pod", "_host_resources", "_pod_services"),
-    ("_templates",),
+    ("_programs", "_templates"),
 )
 DEVICES = (
     ("_look",),
-    ("_roce", "_slurm_program"),
+    ("_cloud_partitions", "_roce", "_slurm_program"),
     ("_rnic", "_vipu"),
     ("_dhcp", "_runs", "_slurm_host", "_tor"),
     ("_host",),

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program that Slurm runs: one zip file that Python executes, of the parts of module_utils that it needs."""
+"""Each program is one zip file that Python executes, of the parts of module_utils that it needs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 
 MODULE_UTILS = Path(__file__).resolve().parents[2] / "module_utils"
 PACKAGE = "ipu_pod"
-ENTRY = Path("_slurm_program/program.py")
 SHEBANG = b"#!/usr/bin/python3\n"
-MAIN = f"""\
+# The rooms whose `program` is an entry.
+SLURM, CLOUD_PARTITIONS = "_slurm_program", "_cloud_partitions"
+MAIN = """\
 import os
 import sys
 
-from {PACKAGE}._slurm_program.program import main
+from {package}.{room}.program import main
 
 sys.exit(main(sys.argv[1:], os.environ))
 """
@@ -25,20 +26,21 @@ sys.exit(main(sys.argv[1:], os.environ))
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
-def program() -> bytes:
-    """The content of the file."""
+def program(room: str) -> bytes:
+    """The content of the file whose entry is in a room."""
+    main = MAIN.format(package=PACKAGE, room=room)
     buffer = io.BytesIO(SHEBANG)
     buffer.seek(len(SHEBANG))
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as archive:
-        for name, text in {"__main__.py": MAIN, f"{PACKAGE}/__init__.py": "", **_sources()}.items():
+        for name, text in {"__main__.py": main, f"{PACKAGE}/__init__.py": "", **_sources(Path(room))}.items():
             archive.writestr(zipfile.ZipInfo(name, LONG_AGO), text)
     return buffer.getvalue()
 
 
-def _sources() -> dict[str, str]:
+def _sources(room: Path) -> dict[str, str]:
     """Name in the archive to text of the entry and of everything that it imports, sorted."""
     found: dict[Path, str] = {}
-    waiting = [ENTRY]
+    waiting = [room / "program.py"]
     while waiting:
         path = waiting.pop()
         if path in found:
