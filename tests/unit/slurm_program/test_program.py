@@ -13,7 +13,8 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program import program
 from ansible_collections.ipu.pod.plugins.module_utils._slurm_program.settings import Settings
-from ansible_collections.ipu.pod.plugins.plugin_utils._slurm_files.program import program as shipped
+from ansible_collections.ipu.pod.plugins.plugin_utils._programs.build import SLURM
+from ansible_collections.ipu.pod.plugins.plugin_utils._programs.build import program as shipped
 from tests.support.slurm_settings import settings
 
 # A host of the tests has none.
@@ -23,7 +24,7 @@ NO_SETTINGS = "/etc/ipu-pod/slurm.json is not there; run the role slurm, which w
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("libexec") / "slurm"
-    path.write_bytes(shipped())
+    path.write_bytes(shipped(SLURM))
     return path
 
 
