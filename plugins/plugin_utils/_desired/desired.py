@@ -110,7 +110,7 @@ def _poplar_server(
         "interfaces": [interface],
         "vipu": client,
         "partitions": partitions,
-        "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": _gcds(vpod, server, client)},
+        "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": gcds_on(vpod, server, client)},
         "containers": container_network(pod, server, vpod),
         "peers": _peers(declaration, server, vpod, placement, devices, in_pod, tenants),
     }
@@ -148,7 +148,7 @@ def _arp_probe(server: Device, options: Options, devices: Mapping[str, Device]) 
     }
 
 
-def _gcds(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
+def gcds_on(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
     """Return the IPUoF options of a server: files of all its GCDs, or one environment for each partition.
 
     Of the GCDs that a partition's servers share, the environment is of the first; a server that is named for some GCDs
