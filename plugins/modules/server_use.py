@@ -13,11 +13,11 @@ version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Lists the Slurm jobs on a server, if Slurm is installed there, and the RDMA queue pairs of its programs, if it has
-    RDMA devices. Changes nothing.
+    RDMA devices. With O(addresses) also the connections of its programs. Changes nothing.
   - What is there and cannot be asked is named in RV(unknown), and counts as in use.
 extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
-  - C(rdma) of iproute2, on servers with RDMA devices
+  - C(rdma) of iproute2, on servers with RDMA devices, and C(ss) for O(addresses)
 options:
   addresses:
     description: Connections from these addresses of the server count as work, too.
