@@ -31,8 +31,8 @@ def container_network(pod: Pod, server: Device, vpod: Vpod | None) -> Options | 
     return {
         "network": f"ipu-{vpod.name}",
         "interface": server.facts["rnic_interface"],
-        "subnet": str(_subnet(server)),
-        "range": str(_range(pod, server)),
+        "subnet": str(rnic_subnet(server)),
+        "range": str(address_block(pod, server)),
     }
 
 
@@ -52,11 +52,11 @@ def container_findings(declaration: Declaration) -> Iterator[Finding]:
 
 def _clashes(path: str, declaration: Declaration, server: Device, devices: dict[str, Device]) -> Iterator[Finding]:
     """Addresses for containers that nobody could reach, or that a device has."""
-    block = _range(declaration.pods[server.pod], server)
-    if not block.subnet_of(_subnet(server)):
+    block, subnet = address_block(declaration.pods[server.pod], server), rnic_subnet(server)
+    if not block.subnet_of(subnet):
         yield (
             path,
-            f"containers on {server.name} would have addresses of {block}, which is not in {_subnet(server)} of its "
+            f"containers on {server.name} would have addresses of {block}, which is not in {subnet} of its "
             f"RNIC; leave it out, or leave overrides.{server.name}.rnic_address to the plan of addresses",
         )
     for device in devices.values():
@@ -68,10 +68,12 @@ def _clashes(path: str, declaration: Declaration, server: Device, devices: dict[
             )
 
 
-def _subnet(server: Device) -> IPv4Network:
+def rnic_subnet(server: Device) -> IPv4Network:
+    """The network of a Poplar server's RNIC."""
     return IPv4Network(f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}", strict=False)
 
 
-def _range(pod: Pod, server: Device) -> IPv4Network:
+def address_block(pod: Pod, server: Device) -> IPv4Network:
+    """The RNIC addresses that a Poplar server has to give away, to containers or machines."""
     first = address(pod.addressing, "rnic", pod.lrack, FIRST_RANGE + ADDRESSES * (server.number - 1))
     return IPv4Network(f"{first}/{PREFIX}")

@@ -100,7 +100,7 @@ def _poplar_server(
         "addresses": [f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}"],
         "mtu": server.facts["rnic_mtu"],
     }
-    if server.name in pod.hypervisors:
+    if server.name in pod.hypervisors and pod.virtual_functions:
         interface["virtual_functions"] = virtual_functions(pod, server, guests_of(declaration)[server.name])
     is_whole = vpod and not stranded(declaration, {vpod.name: placement[vpod.name]})
     partitions = [part.name for part in vpod.partitions if part.gcds_of(server.name)] if vpod and is_whole else []
