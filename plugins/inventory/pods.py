@@ -23,9 +23,9 @@ extends_documentation_fragment:
   - ipu.pod._pods
 notes:
   - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(management_switches), C(switches) (both),
-    C(poplar_servers), C(ipu_machines) and C(vipu_controllers), in the order in which devices are changed. C(vpod_NAME)
-    holds the Poplar servers of a vPOD and the IPU-Machines that it is pinned to. Beside them one group a pod, named as
-    the pod, and C(cluster_NAME)."
+    C(poplar_servers), C(ipu_machines), C(vipu_controllers) and C(clouds), in the order in which devices are changed.
+    C(vpod_NAME) holds the Poplar servers of a vPOD and the IPU-Machines that it is pinned to. Beside them one group a
+    pod, named as the pod, and C(cluster_NAME)."
   - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
     C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
     controller. Runs fill C(ipu_pod_concerned), C(ipu_pod_changing), C(ipu_pod_undecided), C(ipu_pod_idle), one group
@@ -37,6 +37,8 @@ notes:
     C(switch), C(switch_port) of the first RNIC, C(switch_ports) of both, C(rnic_vlan), C(rnic_mtu) where declared."
   - "Host variables of a switch or of a controller with a host of its own: C(management_address)."
   - "Every one of them has C(ipu_pod), C(lrack) and C(number), where it stands in a pod, and C(ansible_host)."
+  - "A cloud is worked on from the control node: C(ansible_connection) is C(local), and C(ansible_python_interpreter)
+    that of Ansible."
 options:
   plugin:
     description: Says that the file is for this plugin.
@@ -80,6 +82,7 @@ from ansible.template import trust_as_template
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import (
+    CLOUDS,
     CONTROLLERS,
     EVERYTHING,
     groups,
@@ -90,6 +93,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import Declarat
 
 # With which a template of Ansible's begins.
 TEMPLATES = ("{{", "{%", "{#")
+OWN_PYTHON = "{{ ansible_playbook_python }}"
 
 
 class InventoryModule(BaseInventoryPlugin):
@@ -120,7 +124,9 @@ class InventoryModule(BaseInventoryPlugin):
             inventory.add_group(group)
             for host in members:
                 inventory.add_host(host, group)
-        for child in (*pod_groups(declaration), CONTROLLERS):
+        for cloud in declaration.clouds:
+            inventory.set_variable(cloud, "ansible_python_interpreter", trust_as_template(OWN_PYTHON))
+        for child in (*pod_groups(declaration), CONTROLLERS, CLOUDS):
             inventory.add_child(EVERYTHING, child)
 
 

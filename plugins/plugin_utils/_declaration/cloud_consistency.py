@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address, IPv4Network
 
 from .._desired.clouds import pools_of, trait_of
-from .._desired.containers import rnic_subnet
+from .._desired.containers import block_clashes, rnic_subnet
+from .._inventory.hosts import FIXED_GROUPS
 from .._pod.clouds import TENANT, CloudShare
-from .._pod.devices import POPLAR_SERVER, devices_of
+from .._pod.devices import POPLAR_SERVER, devices_of, devices_of_pod
 from .._pod.hypervisors import hypervisors_of
 from .._pod.kinds import Finding
 from .._pod.model import Declaration, Vpod
@@ -23,6 +24,7 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
     projects: dict[tuple[str, str, str], str] = {}
     traits: dict[tuple[str, str], str] = {}
     vlans = _vlans(declaration)
+    yield from _names(declaration)
     for vpod, share in _shares(declaration):
         path = f"vpods.{vpod.name}.cloud"
         if share.name not in declaration.clouds:
@@ -56,6 +58,15 @@ def cloud_address_findings(declaration: Declaration) -> Iterator[Finding]:
     }
     for vpod, share in _shares(declaration):
         path = f"vpods.{vpod.name}.cloud"
+        servers = [devices[name] for name in vpod.poplar_servers]
+        for server in servers:
+            yield from block_clashes(path, "machines", declaration, server, devices)
+            if rnic_subnet(server) != rnic_subnet(servers[0]):
+                yield (
+                    path,
+                    f"the RNICs of {server.name} and {servers[0].name} are in different networks; machines of a vPOD "
+                    "are in one",
+                )
         pools = pools_of(declaration, vpod, devices)
         addresses, machines = sum(map(len, pools)), vpod.ipus // share.ipus_per_machine
         if share.is_kept and machines > addresses:
@@ -76,6 +87,19 @@ def cloud_address_findings(declaration: Declaration) -> Iterator[Finding]:
                 if address and IPv4Address(address) in subnet:
                     yield here, f"{subnet} has {address}, the management address of {device.name}; use other addresses"
                     break
+
+
+def _names(declaration: Declaration) -> Iterator[Finding]:
+    pods = declaration.pods.values()
+    taken = {
+        **dict.fromkeys(FIXED_GROUPS, "a group that always exists"),
+        **{pod.name: f"pods.{pod.name}" for pod in pods},
+        **{device.name: f"a device of {pod.name}" for pod in pods for device in devices_of_pod(pod)},
+        **{name: f"controllers.{name}" for name in declaration.controllers},
+    }
+    for name in declaration.clouds:
+        if name in taken:
+            yield f"clouds.{name}", f"{name!r} is the name of {taken[name]}; give the cloud another name"
 
 
 def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[Finding]:

@@ -45,15 +45,13 @@ def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str,
     options: Options = {
         "entry": cloud.entry,
         **{each: [] for each in LISTS},
-        "absent_vpods": [
-            vpod.name for vpod in declaration.absent.values() if vpod.cloud is None or vpod.cloud.name == cloud.name
-        ],
+        "absent_vpods": [vpod.name for vpod in declaration.vpods_in(cloud.name) if vpod.name in declaration.absent],
     }
     options["images"] = [
         {"name": image.name, "file": image.file, "disk_format": image.disk_format} for image in cloud.images
     ]
-    for vpod in declaration.vpods.values():
-        if vpod.cloud and vpod.cloud.name == cloud.name:
+    for vpod in declaration.vpods_in(cloud.name):
+        if vpod.cloud and vpod.name in declaration.vpods:
             for kind, entries in _of_vpod(declaration, cloud, vpod, vpod.cloud, devices).items():
                 options[kind] += entries
     return options

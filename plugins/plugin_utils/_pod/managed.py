@@ -83,7 +83,14 @@ def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
         if controller.host_name in changing and manages_controller(declaration, controller)
         for pod in pods_of_controller(declaration, controller)
     }
-    return pods | of_controllers
+    of_clouds = {
+        pod
+        for cloud in declaration.clouds
+        if cloud in changing
+        for vpod in declaration.vpods_in(cloud)
+        for pod in declaration.clusters[vpod.cluster].pods
+    }
+    return pods | of_controllers | of_clouds
 
 
 def _lock_host(declaration: Declaration, pod: str) -> str:

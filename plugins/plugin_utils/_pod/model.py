@@ -234,6 +234,11 @@ class Declaration:
     absent: Mapping[str, Vpod] = field(default_factory=dict)
     clouds: Mapping[str, Cloud] = field(default_factory=dict)
 
+    def vpods_in(self, cloud: str) -> list[Vpod]:
+        """Those that have something in a cloud; of one that is to go, pods.yml need not say in which it had."""
+        gone = [vpod for vpod in self.absent.values() if vpod.cloud is None or vpod.cloud.name == cloud]
+        return [*gone, *(vpod for vpod in self.vpods.values() if vpod.cloud and vpod.cloud.name == cloud)]
+
     def controller_of(self, vpod: Vpod) -> Controller:
         """The controller of a vPOD's cluster, which holds its allocation."""
         return self.controllers[self.clusters[vpod.cluster].controller]

@@ -148,3 +148,33 @@ def test_no_more_machines_are_kept_than_its_hypervisors_have_addresses() -> None
         "larger number"
     ]
     assert problems(document({**KEPT, "ipus_per_machine": 2}, ipus=64)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "whose"),
+    [
+        ("pod001", "pods.pod001"),
+        ("pod001-tor", "a device of pod001"),
+        ("ctrl001", "controllers.ctrl001"),
+        ("clouds", "a group that always exists"),
+    ],
+)
+def test_a_cloud_has_a_name_of_its_own(name: str, whose: str) -> None:
+    given = document({"name": name})
+    given["clouds"] = {name: CLOUD}
+    assert problems(given) == [f"clouds.{name}: {name!r} is the name of {whose}; give the cloud another name"]
+
+
+def test_machines_have_addresses_that_no_device_has() -> None:
+    taken = {"overrides": {"pod001-ipum1": {"rnic_address": "10.1.5.200"}}}
+    assert problems(document({}, pod=taken)) == [
+        "vpods.alice.cloud: machines on pod001-poplar3 would have addresses of 10.1.5.192/27, of which pod001-ipum1 "
+        "has 10.1.5.200; give that one another"
+    ]
+
+
+def test_the_hypervisors_of_a_vpod_are_in_one_rnic_network() -> None:
+    elsewhere = {"overrides": {"pod001-poplar4": {"rnic_address": "10.9.5.104"}}}
+    found = problems(document({}, pod=elsewhere, poplar_servers=["pod001-poplar3", "pod001-poplar4"]))
+    nics = "the RNICs of pod001-poplar4 and pod001-poplar3"
+    assert f"vpods.alice.cloud: {nics} are in different networks; machines of a vPOD are in one" in found
