@@ -38,7 +38,7 @@ notes:
   - "Host variables of a switch or of a controller with a host of its own: C(management_address)."
   - "Every one of them has C(ipu_pod), C(lrack) and C(number), where it stands in a pod, and C(ansible_host)."
   - "A cloud is worked on from the control node: C(ansible_connection) is C(local), and C(ansible_python_interpreter)
-    that of Ansible."
+    that of Ansible. It has C(cloud_entry), its entry of C(clouds.yaml)."
 options:
   plugin:
     description: Says that the file is for this plugin.

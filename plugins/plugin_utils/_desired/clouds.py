@@ -16,9 +16,10 @@ from .._pod.model import Declaration, Vpod
 from .containers import address_block, rnic_subnet
 
 Options = dict[str, Any]
-LISTS = (
+# What is of one vPOD each; images are of the whole cloud.
+OF_VPODS = (
     *("projects", "members", "quotas", "networks", "subnets", "security_groups"),
-    *("flavors", "traits", "images", "volumes", "servers"),
+    *("flavors", "traits", "volumes", "servers"),
 )
 SSH = 22
 
@@ -44,7 +45,7 @@ def pools_of(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]
 def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str, Device]) -> Options:
     options: Options = {
         "entry": cloud.entry,
-        **{each: [] for each in LISTS},
+        **{each: [] for each in (*OF_VPODS, "images")},
         "absent_vpods": [vpod.name for vpod in declaration.vpods_in(cloud.name) if vpod.name in declaration.absent],
     }
     options["images"] = [

@@ -13,6 +13,7 @@ from typing import Any
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
 from .._pod.hypervisors import bare_metal_tenants, guests_of, virtual_functions
 from .._pod.model import ENVIRONMENT, FILES, Declaration, Vpod
+from .clouds import desired_clouds
 from .containers import container_network
 from .controllers import dedicated_controllers, removed_controllers, shared_controller, user_end_point
 from .degraded import Placement, degraded, stranded
@@ -27,8 +28,8 @@ def desired(declaration: Declaration, placement: Placement, strays: Collection[s
     ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers`` map host names to module
     options; those of a ToR switch also say what :mod:`switches` and its role need to check it. Of the controllers'
     hosts, ``dedicated_controllers`` has a list of such options, one for each vPOD that has a controller of its own
-    there, and ``removed_controllers`` the names of those that shall have none any more. ``degraded`` is a list of
-    sentences on what IPU-Machines that are excluded leave undone.
+    there, and ``removed_controllers`` the names of those that shall have none any more. ``clouds`` maps clouds to what
+    they should have. ``degraded`` is a list of sentences on what IPU-Machines that are excluded leave undone.
 
     The ports of excluded IPU-Machines are kept as they are, but for ``strays``, which are in the VLAN of somebody else.
     """
@@ -75,6 +76,7 @@ def desired(declaration: Declaration, placement: Placement, strays: Collection[s
             controller.host_name: removed_controllers(declaration, controller)
             for controller in declaration.controllers.values()
         },
+        "clouds": desired_clouds(declaration),
         "degraded": degraded(declaration, placement),
     }
 

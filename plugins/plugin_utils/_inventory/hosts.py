@@ -162,6 +162,6 @@ def _variables(device: Device, vlan: int | None) -> dict[str, Any]:
     if vlan is not None:
         variables["rnic_vlan"] = vlan
     if device.kind == CLOUD:
-        return {"ansible_connection": "local", "ansible_become": False}
+        return {**variables, "ansible_connection": "local", "ansible_become": False}
     variables["ansible_host"] = variables[ADDRESS_OF_KIND.get(device.kind, "management_address")]
     return variables

@@ -34,7 +34,8 @@ def devices_of(declaration: Declaration) -> dict[str, Device]:
     for controller in declaration.controllers.values():
         if controller.host is None:
             devices[controller.name] = _own_host(controller)
-    devices.update({name: Device(name, CLOUD, pod="", number=0, facts={}) for name in declaration.clouds})
+    for cloud in declaration.clouds.values():
+        devices[cloud.name] = Device(cloud.name, CLOUD, pod="", number=1, facts={"cloud_entry": cloud.entry})
     return devices
 
 

@@ -132,4 +132,8 @@ def test_a_cloud_is_worked_on_from_the_control_node() -> None:
     pods = {"pod001": {"model": "bow-pod64"}}
     declaration = parse_declaration({"schema": 1, "pods": pods, "clouds": {"cloud001": cloud}})
     assert groups(declaration)["clouds"] == ["cloud001"]
-    assert host_variables(declaration)["cloud001"] == {"ansible_connection": "local", "ansible_become": False}
+    assert host_variables(declaration)["cloud001"] == {
+        "cloud_entry": "cloud001",
+        "ansible_connection": "local",
+        "ansible_become": False,
+    }

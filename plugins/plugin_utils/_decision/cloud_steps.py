@@ -1,0 +1,49 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a cloud, and its faults, from its look: what cloud_state in check mode would say. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan, without_what_goes
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import wanted
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+
+from .._desired.clouds import OF_VPODS
+from .looks import Look, read
+
+Options = Mapping[str, Any]
+
+PART = "cloud"
+
+
+def cloud_steps(options: Options, look: Look, down: Options | None = None) -> list[Step]:
+    """Return the steps of a cloud; ``down`` are the options of what is removed there before.
+
+    Refused if it cannot be made so, or a machine would be interrupted whose vPOD is not allowed to be.
+    """
+    there = read(look, PART)
+    if down is not None and down is not options:
+        there = without_what_goes(down, there, _steps(down, there))
+    return _steps(options, there)
+
+
+def cloud_names(options: Options, look: Look) -> dict[str, list[str]]:
+    """Kind to the names of all that is declared of a cloud."""
+    return {kind: list(names) for kind, names in wanted(_declared(options), read(look, PART)).items() if names}
+
+
+def leaving(options: Options) -> dict[str, Any]:
+    """The options of a cloud that only take away what vPODs have that are to go."""
+    return {**options, **{kind: [] for kind in (*OF_VPODS, "images")}}
+
+
+def _steps(options: Options, there: Mapping[str, Any]) -> list[Step]:
+    steps: list[Step] = plan(_declared(options), there, options["allow_interruption"])
+    return steps
+
+
+def _declared(options: Options) -> Options:
+    return {name: value for name, value in options.items() if name != "allow_interruption"}
