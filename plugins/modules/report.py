@@ -36,6 +36,7 @@ options:
     description: The stage that O(view=stage) is about, which needs it.
     type: str
     choices:
+      - clouds_down
       - vpods_down
       - dedicated_down
       - tenants_down
