@@ -49,6 +49,7 @@ options:
       - tenants
       - dedicated
       - vpods
+      - clouds
       - verification
   directory:
     description: Directory on the control node that gets the files of O(view=plan) or O(view=drift), mode 0644.

@@ -28,7 +28,7 @@ CONTROL_NODE = (
     ("_templates",),
 )
 DEVICES = (
-    ("_cloud", "_look"),
+    ("_look",),
     ("_roce", "_slurm_program"),
     ("_rnic", "_vipu"),
     ("_cloud", "_dhcp", "_runs", "_slurm_host", "_tor"),

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .cloud_steps import PART
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import Planning
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import vpods_of
+
+from .cloud_steps import PART, declared
 from .finding import Finding
 from .looks import Look, read
 
@@ -18,7 +21,7 @@ Options = Mapping[str, Any]
 
 
 def cloud_findings(options: Options, look: Look) -> list[Finding]:
-    """Return the findings on the hypervisors that carry vPODs, each once."""
+    """Return the findings on projects that have to stay, and on hypervisors that carry vPODs, each once."""
     seen = {each["name"]: each for each in read(look, PART)["hypervisors"]}
     found: dict[tuple[str, str], Finding] = {}
     for trait in options["traits"]:
@@ -27,12 +30,22 @@ def cloud_findings(options: Options, look: Look) -> list[Finding]:
         for name in (name for name in trait["hypervisors"] if name in seen):
             for each in _of_hypervisor(name, seen[name], physical):
                 found.setdefault((name, each.finding), each)
-    return list(found.values())
+    return [*_kept(options, look), *found.values()]
+
+
+def _kept(options: Options, look: Look) -> Iterator[Finding]:
+    """What no vPOD wants any more, and stays for what is in it or uses it."""
+    wanted = declared(options)
+    for (kind, name), rest in Planning(wanted, read(look, PART), vpods_of(wanted)).occupied.items():
+        yield Finding(kind, name, f"{kind} {name} is no vPOD's any more and has {rest}", "remove that, and run again")
 
 
 def _of_hypervisor(name: str, hypervisor: Mapping[str, Any], physical_networks: Sequence[str]) -> Iterator[Finding]:
-    if not hypervisor["up"]:
-        yield Finding("hypervisor", name, f"nova-compute on {name} is down", f"start it on {name}")
+    if hypervisor["state"] != "up":
+        yield Finding("hypervisor", name, f"nova-compute on {name} is {hypervisor['state']}", f"start it on {name}")
+    elif hypervisor["status"] != "enabled":
+        remedy = f"enable it: openstack compute service set --enable {name} nova-compute"
+        yield Finding("hypervisor", name, f"nova-compute on {name} is {hypervisor['status']}", remedy)
     agents = [agent for agent in hypervisor["agents"] if agent["alive"]]
     if not agents:
         remedy = f"start neutron-openvswitch-agent, or neutron-sriov-nic-agent, on {name}"

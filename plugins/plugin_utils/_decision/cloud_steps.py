@@ -32,7 +32,7 @@ def cloud_steps(options: Options, look: Look, down: Options | None = None) -> li
 
 def cloud_names(options: Options, look: Look) -> dict[str, list[str]]:
     """Kind to the names of all that is declared of a cloud."""
-    return {kind: list(names) for kind, names in wanted(_declared(options), read(look, PART)).items() if names}
+    return {kind: list(names) for kind, names in wanted(declared(options), read(look, PART)).items() if names}
 
 
 def leaving(options: Options) -> dict[str, Any]:
@@ -41,9 +41,10 @@ def leaving(options: Options) -> dict[str, Any]:
 
 
 def _steps(options: Options, there: Mapping[str, Any]) -> list[Step]:
-    steps: list[Step] = plan(_declared(options), there, options["allow_interruption"])
+    steps: list[Step] = plan(declared(options), there, options["allow_interruption"])
     return steps
 
 
-def _declared(options: Options) -> Options:
+def declared(options: Options) -> Options:
+    """The options without what only a run says."""
     return {name: value for name, value in options.items() if name != "allow_interruption"}

@@ -59,7 +59,7 @@ def findings_of(
         dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}
         on_controllers = entity_findings({"": options, **dedicated}, look, steps, machines)
         found += _recorded(device, stages.CONTROLLER, on_controllers)
-    for device, options, look, _steps in seen(targets_of(CONFIGURED[stages.CLOUDS], tenancy), stages.CLOUDS):
+    for device, options, look, _steps in seen(tenancy.wanted["clouds"], stages.CLOUDS):
         try:
             found += _recorded(device, stages.CLOUD, cloud_findings(options, look))
         except Refused as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address, IPv4Network
 
-from .._desired.clouds import pools_of, trait_of
+from .._desired.clouds import pools_of
 from .._desired.containers import block_clashes, rnic_subnet
 from .._inventory.hosts import FIXED_GROUPS
 from .._pod.clouds import TENANT, CloudShare
@@ -22,7 +22,6 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
     """Return the problems of what vPODs have in clouds, but for addresses."""
     hypervisors = hypervisors_of(declaration)
     projects: dict[tuple[str, str, str], str] = {}
-    traits: dict[tuple[str, str], str] = {}
     vlans = _vlans(declaration)
     yield from _names(declaration)
     for vpod, share in _shares(declaration):
@@ -38,9 +37,6 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
         project = (share.name, share.domain, share.project)
         if (other := projects.setdefault(project, path)) != path:
             yield f"{path}.project", f"{share.project!r} is already that of {other}; a vPOD has a project of its own"
-        trait = trait_of(vpod.name)
-        if (other := traits.setdefault((share.name, trait), path)) != path:
-            yield path, f"its trait {trait} is also that of {other}; give one of the vPODs another name"
         yield from _machines(path, share)
         if share.storage:
             here = f"{path}.storage.vlan"

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from ipaddress import IPv4Address
 from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
 
 from .._pod.clouds import Cloud, CloudShare, Machine
 from .._pod.devices import Device, devices_of
@@ -28,11 +29,6 @@ def desired_clouds(declaration: Declaration) -> dict[str, Options]:
     """Cloud to what it should have; ``absent_vpods`` are the vPODs of which it shall have nothing any more."""
     devices = devices_of(declaration)
     return {cloud.name: _desired_cloud(declaration, cloud, devices) for cloud in declaration.clouds.values()}
-
-
-def trait_of(vpod: str) -> str:
-    """The trait of the hypervisors that carry a vPOD, by which its machines land there only."""
-    return f"CUSTOM_IPU_POD_{re.sub('[^A-Z0-9]', '_', vpod.upper())}"
 
 
 def pools_of(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> list[list[IPv4Address]]:
@@ -71,8 +67,8 @@ def _of_vpod(
         "quotas": [{**mine, **share.quota}] if share.quota else [],
         **_networks(declaration, cloud, vpod, share, devices),
         "security_groups": [{**mine, "name": group, "rules": rules}],
-        "flavors": [{**mine, "name": _flavor(vpod, share), **_size(share.machine, trait_of(vpod.name))}],
-        "traits": [{"name": trait_of(vpod.name), "vpod": vpod.name, "hypervisors": list(vpod.poplar_servers)}],
+        "flavors": [{**mine, "name": _flavor(vpod, share), **_size(share.machine, trait_name(vpod.name))}],
+        "traits": [{"name": trait_name(vpod.name), "vpod": vpod.name, "hypervisors": list(vpod.poplar_servers)}],
         **(_kept_machines(declaration, cloud, vpod, share, devices) if share.is_kept else {}),
     }
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
 from ansible_collections.ipu.pod.plugins.module_utils._tor.risk import carried_vlans, named_vlans
 
-from .._desired.clouds import trait_of
 from .._desired.desired import tenants_of
 from .._placement.placement import Placement
 from .._pod.devices import TOR, Device, devices_of, ports_of
@@ -81,7 +81,7 @@ class Tenants:
         return [
             vpod
             for vpod in vpods
-            if name == trait_of(vpod.name) or (vpod.cloud and vpod.cloud.project in (name, fields.get("project")))
+            if name == trait_name(vpod.name) or (vpod.cloud and vpod.cloud.project in (name, fields.get("project")))
         ]
 
     def _by_port(self, switch: Device, kind: str, name: str) -> list[Vpod]:

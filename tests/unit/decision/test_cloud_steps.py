@@ -23,7 +23,8 @@ HYPERVISOR = {
     "name": "p-poplar3",
     "vcpus": 64,
     "ram": 262144,
-    "up": True,
+    "state": "up",
+    "status": "enabled",
     "agents": [{"name": "neutron-openvswitch-agent", "alive": True, "mappings": {"rnic": "br-rnic"}}],
 }
 ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar3"], "cloud": {"name": CLOUD}}
@@ -147,6 +148,24 @@ def test_what_goes_first_is_not_in_the_way_of_what_comes() -> None:
     assert ("network", "vpod-bob-rnic") in in_cloud(found)
 
 
+def test_a_project_that_holds_something_stays_and_is_a_finding() -> None:
+    project = {"id": "p1", "name": "alice", "domain": "Default", "vpod": "alice", "description": "vPOD alice"}
+    volume = {
+        "id": "v1",
+        "name": "data",
+        "project": "alice",
+        "project_id": "p1",
+        "vpod": None,
+        "servers": [],
+        "size": 1,
+    }
+    found = decided(declared(alice={**ALICE, "state": "absent"}), look(projects=[project], volumes=[volume]))
+    assert in_cloud(found) == []
+    (finding,) = [each for each in found.findings if each["device"] == CLOUD]
+    assert finding["finding"].startswith("project alice is no vPOD's any more and has volume data")
+    assert finding["remedy"] == "remove that, and run again"
+
+
 def test_what_belongs_to_nobody_here_is_refused_in_one_sentence() -> None:
     found = decided(declared(alice=ALICE), look(networks=[{**NETWORK, "vpod": None}]))
     (refusal,) = found.refusals
@@ -183,7 +202,8 @@ def test_a_cloud_is_a_member_of_its_stages_and_not_of_the_verification() -> None
 @pytest.mark.parametrize(
     ("hypervisor", "finding"),
     [
-        ({"up": False}, ["nova-compute on p-poplar3 is down"]),
+        ({"state": "down"}, ["nova-compute on p-poplar3 is down"]),
+        ({"status": "disabled"}, ["nova-compute on p-poplar3 is disabled"]),
         ({"agents": []}, ["Neutron has no agent on p-poplar3 that is alive"]),
         (
             {"agents": [{**HYPERVISOR["agents"][0], "alive": False}]},  # type: ignore[index]

@@ -76,13 +76,6 @@ def test_the_vpods_of_one_cloud_have_projects_of_their_own() -> None:
     ]
 
 
-def test_two_vpods_whose_hypervisors_would_have_the_same_trait_are_refused() -> None:
-    assert problems(with_bob({}, name="Alice", project="bob")) == [
-        "vpods.Alice.cloud: its trait CUSTOM_IPU_POD_ALICE is also that of vpods.alice.cloud; give one of the vPODs "
-        "another name"
-    ]
-
-
 @pytest.mark.parametrize(
     ("share", "message"),
     [
