@@ -28,12 +28,14 @@ Look = Mapping[str, Any]
 Thing = Dict[str, Any]
 
 ACTIVE, ERROR = "ACTIVE", "ERROR"
+# A volume that was never made; one whose extension failed has another word.
+VOLUME_ERROR = "error"
 # The role with which somebody works in a project.
 MEMBER_ROLE = "member"
 
 TAG = "ipu.pod"
 _VPOD_TAG = "ipu.pod:vpod="
-# The same as an extra spec of a flavor, and in the metadata of servers and volumes.
+# The same in the metadata of servers and volumes.
 MARK = "ipu.pod:vpod"
 TRAIT_PREFIX = "CUSTOM_IPU_POD_"
 _KEY_NAME = re.compile(r"vpod-(.+)-[0-9a-f]{12}")
@@ -52,6 +54,11 @@ def things(source: Mapping[str, Any], kind: str) -> list[Thing]:
 def tags_of(vpod: str) -> list[str]:
     """The tags of what belongs to a vPOD."""
     return [TAG, f"{_VPOD_TAG}{vpod}"]
+
+
+def description_of(vpod: str) -> str:
+    """The description of what cannot be made with tags in one go, so that it is never there without a mark."""
+    return f"{_VPOD_TAG}{vpod}"
 
 
 def vpod_of_tags(tags: Iterable[str]) -> str | None:

@@ -31,7 +31,7 @@ from .entities import (
     things,
     trait_name,
 )
-from .wanted import DEFAULT_DOMAIN, QUOTAS, in_order, kinds, members_of, unmarked, vpods_of
+from .wanted import DEFAULT_DOMAIN, QUOTAS, as_texts, in_order, kinds, members_of, vpods_of
 
 # Kind and name.
 Entity = Tuple[str, str]
@@ -55,6 +55,7 @@ class Found:
         self._by_id = {each["id"]: each for each in _all_with_ids(look)}
         self.projects = _projects(desired, look)
         self._own = look["operator"]["project_id"]
+        self._vpod_of_project = {each["id"]: each["vpod"] for each in things(look, PROJECT)}
         self._find_access()
         self._find_networks()
         self._find_hardware()
@@ -63,6 +64,15 @@ class Found:
     def project_id(self, name: str) -> str:
         """The id of a project; empty where it is not there yet."""
         return str(self.projects.get(name, {}).get("id", ""))
+
+    def domain_of(self, project: str) -> str:
+        """The domain of a declared project, in which its users are, too."""
+        domains = [each.get("domain") for each in things(self._desired, PROJECT) if each["name"] == project]
+        return next(iter(domains), None) or DEFAULT_DOMAIN
+
+    def is_for_all(self, kind: str, thing: Thing) -> bool:
+        """Whether the operator made it, or lets everybody have it: a tenant can give any name to what is theirs."""
+        return kind == FLAVOR or thing["project_id"] == self._own or thing.get("visibility") == "public"
 
     def on_network(self, network_id: str) -> list[Thing]:
         """The ports on a network, without those that Neutron itself has there."""
@@ -130,7 +140,7 @@ class Found:
                 True,
                 lambda each: {
                     **_fields(each, "vpod", "vcpus", "ram", "disk", "projects"),
-                    "extra_specs": unmarked(each["extra_specs"], MARK),
+                    "extra_specs": as_texts(each["extra_specs"]),
                 },
             )
         of_vpods = {trait_name(vpod): vpod for vpod in self._vpods}
@@ -190,12 +200,19 @@ class Found:
 
     def _take(self, kind: str, thing: Thing, in_scope: bool, fields_of: Callable[[Thing], Fields]) -> None:
         """Take a thing in if it is wanted by its name, where such names count, or marked with a vPOD of the options."""
+        thing = {**thing, "vpod": self._vpod_of(kind, thing)}
         wanted = self._wanted[kind].get(thing["name"]) if in_scope else None
         if wanted is not None:
             self._refuse_taken(kind, thing, wanted)
             self._put(kind, thing["name"], thing, fields_of(thing))
         elif thing["vpod"] in self._vpods:
             self._put(kind, self._name_of_more(kind, thing), thing, fields_of(thing))
+
+    def _vpod_of(self, kind: str, thing: Thing) -> Any:
+        """The vPOD that a thing is marked with. In its project a tenant can mark what they like with any other's."""
+        in_project = kind in (SECURITY_GROUP, PORT, VOLUME, SERVER)
+        believed = not in_project or self._vpod_of_project.get(thing["project_id"]) == thing["vpod"]
+        return thing["vpod"] if believed else None
 
     def _refuse_taken(self, kind: str, thing: Thing, wanted: Fields) -> None:
         if thing["vpod"] is None:

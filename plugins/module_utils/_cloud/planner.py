@@ -37,6 +37,7 @@ from .entities import (
     SUBNET,
     TRAIT,
     VOLUME,
+    VOLUME_ERROR,
     Desired,
     Look,
     Thing,
@@ -54,6 +55,7 @@ _IMMUTABLE = {
     NETWORK: ("physical_network",),
     SUBNET: ("network", "cidr"),
     FLAVOR: ("vcpus", "ram", "disk", "extra_specs"),
+    VOLUME: (),
     SERVER: ("flavor", "image", "key"),
 }
 OTHER_DATA = "its data are not those of the file; what is there is hidden and stays for the machines made of it"
@@ -183,6 +185,8 @@ class Planning:
             elif kind == SERVER and there["status"] == ERROR:
                 said = self.found.things[kind, name].get("fault") or "Nova does not say why"
                 self.goes[kind, name] = f"it is in ERROR ({said}), and is made again"
+            elif kind == VOLUME and self.found.things[kind, name]["status"] == VOLUME_ERROR:
+                self.goes[kind, name] = "Cinder could not make it, and it is made again"
 
     def _clear_network(self, name: str) -> None:
         """Take what is on a network that goes off it, or say who is there."""

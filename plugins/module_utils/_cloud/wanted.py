@@ -116,9 +116,9 @@ def in_order(rules: Iterable[Mapping[str, Any]]) -> list[Fields]:
     return sorted(plain, key=lambda rule: tuple(rule.values()))
 
 
-def unmarked(extra_specs: Mapping[str, Any], mark: str) -> Fields:
-    """Extra specs as they are declared: texts, without the mark."""
-    return {name: str(value) for name, value in sorted(extra_specs.items()) if name != mark}
+def as_texts(extra_specs: Mapping[str, Any]) -> Fields:
+    """Extra specs as Nova has them."""
+    return {name: str(value) for name, value in sorted(extra_specs.items())}
 
 
 def kinds() -> State:
@@ -148,7 +148,7 @@ def _network(thing: Thing) -> Fields:
 def _flavor(thing: Thing) -> Fields:
     return {
         **_only(thing, "vpod", "vcpus", "ram", "disk"),
-        "extra_specs": unmarked(thing.get("extra_specs") or {}, ""),
+        "extra_specs": as_texts(thing.get("extra_specs") or {}),
         "projects": [thing["project"]],
     }
 

@@ -130,7 +130,7 @@ class InMemoryCloud:
 
     def _fill_machine(self, kind: str, new: Thing, fields: Thing) -> None:
         if kind == "volume":
-            new["servers"] = []
+            new.update(servers=[], status="available")
         elif kind == "server":
             new.update(launched=True, fault="", key=new["key"] or None)
             self._attach(new)
