@@ -20,6 +20,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connec
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.cloud_steps import PART as CLOUD
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.look_options import PARTS, asked_of_host
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     ANSWERED,
@@ -71,6 +72,8 @@ class ActionModule(PodAction):
 
     def _looked(self, variables: dict[str, Any], parts: list[str] | None) -> dict[str, Any]:
         groups = variables["group_names"]
+        if "clouds" in groups:
+            return _cloud(str(variables["cloud_entry"]))
         is_switch = "switches" in groups
         roles = SWITCH_ROLES if is_switch else HOST_ROLES
         # Before anything that takes time: Ansible ends a connection that is idle for half a minute.
@@ -103,6 +106,16 @@ def _switch(socket_path: str | None, variables: Mapping[str, Any]) -> dict[str, 
         return dict(_without(FAILED, str(error)))
     except DeviceError as error:
         return dict(_not_reached(str(error)))
+
+
+def _cloud(entry: str) -> dict[str, Any]:
+    # openstacksdk takes its time, and only clouds need it.
+    from ansible_collections.ipu.pod.plugins.module_utils._cloud import client, look  # noqa: PLC0415
+
+    try:
+        return {"parts": {CLOUD: look.look_at_cloud(client.connect(entry))}}
+    except DeviceError as error:
+        return dict(_without(FAILED, str(error)))
 
 
 def _not_reached(message: str) -> Mapping[str, str]:
