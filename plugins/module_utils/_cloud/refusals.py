@@ -22,6 +22,7 @@ from .entities import (
     things,
 )
 from .found import Found
+from .quotas import too_small
 from .wanted import DEFAULT_DOMAIN, doubles, members_of
 
 # A reference of a kind: its field and the kind that it names.
@@ -39,6 +40,7 @@ def refusals(desired: Desired, look: Look, wanted: State, found: Found, going: C
         *_hypervisors(look, wanted),
         *_machines(look, wanted),
         *_room(desired, look, wanted),
+        *too_small(look, wanted, found),
     ]
 
 

@@ -35,8 +35,9 @@ def cloud_findings(options: Options, look: Look) -> list[Finding]:
 
 def _kept(options: Options, look: Look) -> Iterator[Finding]:
     """What no vPOD wants any more, and stays for what is in it or uses it."""
-    wanted = declared(options)
-    for (kind, name), rest in Planning(wanted, read(look, PART), vpods_of(wanted)).occupied.items():
+    there = read(look, PART)
+    wanted = declared(options, there)
+    for (kind, name), rest in Planning(wanted, there, vpods_of(wanted)).occupied.items():
         yield Finding(kind, name, f"{kind} {name} is no vPOD's any more and has {rest}", "remove that, and run again")
 
 

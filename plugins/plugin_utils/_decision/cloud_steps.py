@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import wante
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 
 from .._desired.clouds import OF_VPODS
-from .looks import Look, read
+from .looks import Look, Part, read
 
 Options = Mapping[str, Any]
 
@@ -32,7 +32,8 @@ def cloud_steps(options: Options, look: Look, down: Options | None = None) -> li
 
 def cloud_names(options: Options, look: Look) -> dict[str, list[str]]:
     """Kind to the names of all that is declared of a cloud."""
-    return {kind: list(names) for kind, names in wanted(declared(options), read(look, PART)).items() if names}
+    there = read(look, PART)
+    return {kind: list(names) for kind, names in wanted(declared(options, there), there).items() if names}
 
 
 def leaving(options: Options) -> dict[str, Any]:
@@ -40,11 +41,12 @@ def leaving(options: Options) -> dict[str, Any]:
     return {**options, **{kind: [] for kind in (*OF_VPODS, "images")}}
 
 
-def _steps(options: Options, there: Mapping[str, Any]) -> list[Step]:
-    steps: list[Step] = plan(declared(options), there, options["allow_interruption"])
+def _steps(options: Options, there: Part) -> list[Step]:
+    steps: list[Step] = plan(declared(options, there), there, options["allow_interruption"])
     return steps
 
 
-def declared(options: Options) -> Options:
-    """The options without what only a run says."""
-    return {name: value for name, value in options.items() if name != "allow_interruption"}
+def declared(options: Options, there: Part) -> Options:
+    """The options without what only a run says, and with the checksums of the images' files."""
+    images = [{**image, "sha512": there["files"][image["name"]]} for image in options["images"]]
+    return {**{name: value for name, value in options.items() if name != "allow_interruption"}, "images": images}

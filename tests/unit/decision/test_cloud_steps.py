@@ -41,7 +41,7 @@ FRAME = [
 ]
 
 
-def declared(**vpods: Any) -> Declaration:
+def declared(images: Any = None, **vpods: Any) -> Declaration:
     fields = {"rnic": {"interface": "rnic0", "vlan": 100}, "hypervisors": ["p-poplar3"], "virtual_functions": 0}
     return parse_declaration(
         {
@@ -49,7 +49,7 @@ def declared(**vpods: Any) -> Declaration:
             "pods": {"p": {"model": "bow-pod64", "poplar_servers": 3, **fields}},
             "controllers": {CONTROLLER: {"address": "10.1.3.200", "mode": "insecure"}},
             "clusters": {"c": {"controller": CONTROLLER, "pods": ["p"]}},
-            "clouds": {CLOUD: {"physical_network": "rnic", "control_network": "control"}},
+            "clouds": {CLOUD: {"physical_network": "rnic", "control_network": "control", "images": images or {}}},
             "vpods": vpods,
         }
     )
@@ -63,6 +63,7 @@ def look(**there: Any) -> dict[str, Any]:
         "users": [],
         "roles": [{"name": "member"}],
         "hypervisors": [HYPERVISOR],
+        "files": {"poplar": "aa"},
         "networks": [{"id": "n0", "name": "control", "vpod": None, "project": "admin", "project_id": "p0"}],
         **there,
     }
@@ -164,6 +165,23 @@ def test_a_project_that_holds_something_stays_and_is_a_finding() -> None:
     (finding,) = [each for each in found.findings if each["device"] == CLOUD]
     assert finding["finding"].startswith("project alice is no vPOD's any more and has volume data")
     assert finding["remedy"] == "remove that, and run again"
+
+
+@pytest.mark.parametrize(("sha512", "steps"), [("aa", []), ("bb", [("image", "poplar")])])
+def test_an_image_is_compared_by_the_checksum_of_its_file(sha512: str, steps: list[tuple[str, str]]) -> None:
+    there = {
+        "id": "i1",
+        "name": "poplar",
+        "project_id": "p0",
+        "visibility": "public",
+        "hidden": False,
+        "marked": True,
+        "disk_format": "qcow2",
+        "sha512": sha512,
+    }
+    found = decided(declared({"poplar": {"file": "/srv/poplar.qcow2"}}), look(images=[there]))
+    assert found.refusals == []
+    assert list(dict.fromkeys(in_cloud(found))) == steps
 
 
 def test_what_belongs_to_nobody_here_is_refused_in_one_sentence() -> None:

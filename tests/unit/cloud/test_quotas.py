@@ -1,0 +1,25 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A quota is not made smaller than what its project uses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.in_memory.cloud import server
+from tests.unit.cloud.cloud_of_alice import options, refusal, with_alice
+
+
+@pytest.mark.parametrize(
+    ("quota", "said"),
+    [
+        ({"instances": 1}, "instances would be 1, and 2 are in use"),
+        ({"cores": 7}, "cores would be 7, and 8 are in use"),
+        ({"gigabytes": 9}, "gigabytes would be 9, and 10 are in use"),
+    ],
+)
+def test_a_quota_that_is_too_small_is_refused(quota: dict[str, int], said: str) -> None:
+    look = with_alice().look
+    look["servers"].append(server("hers", "p-alice", "alice", None, flavor="vpod-alice-16"))
+    wanted = {**options(), "quotas": [{"project": "alice", "vpod": "alice", **quota}]}
+    assert f"quota alice: {said}" in refusal(wanted, look)
