@@ -206,7 +206,7 @@ class Planning:
                 self.goes[PORT, port_name or self.found.add_port(port)] = f"{who} is on network {name}, which goes"
 
     def _refuse_used_flavor(self, name: str) -> None:
-        going = {self.found.things[SERVER, server]["id"] for kind, server in self.goes if kind == SERVER}
+        going = {self.found.things[SERVER, server]["id"] for server in self._going_of(SERVER)}
         users = [each for each in things(self.look, SERVER) if each["flavor"] == name and each["id"] not in going]
         if users:
             listed = ", ".join(f"{each['name']} of project {each['project']}" for each in users)
@@ -275,8 +275,8 @@ class Planning:
         yield Step(UPDATE, kind, name, reason, risk, before=there, after={**there, **changes})
 
     def _risk_of_update(self, kind: str, name: str, there: Fields, changes: Fields, reason: str) -> str:
-        if kind == VOLUME and changes.get("size", there["size"]) < there["size"]:
-            self.problems.append(f"volume {name}: {reason}; Cinder makes no volume smaller: declare the size it has")
+        if kind == VOLUME:
+            self._refuse_size(name, there, changes, reason)
         if kind == SERVER and any(set(there[field]) - set({**there, **changes}[field]) for field in _LISTS):
             self._need_permission(kind, name, reason)
             return DISRUPTIVE
@@ -287,6 +287,16 @@ class Planning:
             self._need_permission_for_network(name, reason)
             return DISRUPTIVE
         return NO_RISK
+
+    def _refuse_size(self, name: str, there: Fields, changes: Fields, reason: str) -> None:
+        going = {self.found.things[SERVER, each]["id"] for each in self._going_of(SERVER)}
+        if changes["size"] < there["size"]:
+            self.problems.append(f"volume {name}: {reason}; Cinder makes no volume smaller: declare the size it has")
+        elif set(self.found.things[VOLUME, name]["servers"]) - going:
+            self.problems.append(
+                f"volume {name}: {reason}; it is attached, and not every Cinder makes such a volume larger: take it out "
+                "of its machine's volumes first"
+            )
 
     def _need_permission_for_network(self, name: str, reason: str) -> None:
         thing = self.found.things[NETWORK, name]

@@ -209,11 +209,12 @@ def test_a_machine_that_its_tenant_has_switched_off_stays_so() -> None:
     assert plan(options(), cloud.look) == []
 
 
-def test_a_volume_grows_and_never_shrinks() -> None:
-    look = with_alice().look
-    assert summary(options(volumes=[{**MINE, "name": "alice-1-data", "size": 20}]), look) == [
-        "update volume alice-1-data"
-    ]
+def test_a_volume_grows_where_it_is_attached_to_nothing_and_never_shrinks() -> None:
+    cloud = with_alice()
+    look, larger = cloud.look, [{**MINE, "name": "alice-1-data", "size": 20}]
+    assert "it is attached, and not every Cinder makes such a volume larger" in refusal(options(volumes=larger), look)
+    cloud.named("volume", "alice-1-data")["servers"] = []
+    assert summary(options(volumes=larger, servers=[machine(volumes=[])]), look) == ["update volume alice-1-data"]
     assert "Cinder makes no volume smaller" in refusal(
         options(volumes=[{**MINE, "name": "alice-1-data", "size": 5}]), look
     )
