@@ -12,12 +12,12 @@ from .found import Found
 
 
 def too_small(look: Look, wanted: State, found: Found) -> Iterator[str]:
-    """One sentence for each quota that would be smaller than what is in use."""
+    """One sentence for each quota that would become smaller than what is in use."""
     for project, quota in wanted[QUOTA].items():
-        used = _used(look, found.project_id(project))
+        used, there = _used(look, found.project_id(project)), found.state[QUOTA].get(project, {})
         for field, limit in quota.items():
             # Below 0 there is no limit.
-            if 0 <= limit < used[field]:
+            if limit != there.get(field) and 0 <= limit < used[field]:
                 yield (
                     f"quota {project}: {field} would be {limit}, and {used[field]} are in use; declare more, or have "
                     "the tenant give something back"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from tests.support.in_memory.cloud import server
 from tests.unit.cloud.cloud_of_alice import options, refusal, with_alice
 
@@ -19,7 +20,14 @@ from tests.unit.cloud.cloud_of_alice import options, refusal, with_alice
     ],
 )
 def test_a_quota_that_is_too_small_is_refused(quota: dict[str, int], said: str) -> None:
-    look = with_alice().look
-    look["servers"].append(server("hers", "p-alice", "alice", None, flavor="vpod-alice-16"))
+    cloud = with_alice()
+    project_id = cloud.named("project", "alice")["id"]
+    cloud.look["servers"].append(server("hers", project_id, "alice", None, flavor="vpod-alice-16"))
     wanted = {**options(), "quotas": [{"project": "alice", "vpod": "alice", **quota}]}
-    assert f"quota alice: {said}" in refusal(wanted, look)
+    assert f"quota alice: {said}" in refusal(wanted, cloud.look)
+
+
+def test_a_quota_that_was_too_small_before_is_nobodys_fault() -> None:
+    cloud = with_alice()
+    cloud.look["quotas"][0]["instances"] = 0
+    assert plan({**options(), "quotas": [{"project": "alice", "vpod": "alice", "instances": 0}]}, cloud.look) == []
