@@ -137,8 +137,9 @@ def _share(vpod: str, ipus: int, fields: Fields, clouds: Mapping[str, Cloud]) ->
     }
     if values["storage"] is not None:
         storage, cloud = STORAGE_NETWORK.complete(values["storage"]), clouds.get(values["name"])
-        storage["physical_network"] = storage["physical_network"] or (cloud.physical_network if cloud else "")
-        values["storage"] = Storage(**storage)
+        rnics = cloud.physical_network if cloud else ""
+        storage["physical_network"] = storage["physical_network"] or rnics
+        values["storage"] = Storage(**storage, is_on_rnics=storage["physical_network"] == rnics)
     return CloudShare(**values)
 
 

@@ -51,11 +51,12 @@ class Machine:
 
 @dataclass(frozen=True)
 class Storage:
-    """A storage network of a vPOD."""
+    """A storage network of a vPOD; ``is_on_rnics`` where its physical network is that of the RNICs."""
 
     vlan: int
     physical_network: str
     subnet: str
+    is_on_rnics: bool
 
 
 @dataclass(frozen=True)

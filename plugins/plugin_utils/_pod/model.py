@@ -213,6 +213,12 @@ class Vpod:
     cloud: CloudShare | None = None
 
     @property
+    def storage_vlan(self) -> int | None:
+        """The VLAN of its machines' storage network, where that is carried by RNICs."""
+        storage = self.cloud.storage if self.cloud else None
+        return storage.vlan if storage and storage.is_on_rnics else None
+
+    @property
     def is_dedicated(self) -> bool:
         """Whether it has a V-IPU controller of its own."""
         return self.controller == DEDICATED

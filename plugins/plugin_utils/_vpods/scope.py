@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import vlan_ids
 
 from .._desired.clouds import OF_VPODS
-from .._desired.tenant_vlans import vlan_name
+from .._desired.tenant_vlans import vlans_of
 from .._pod.devices import devices_of, ports_of
 from .._pod.model import ABSENT, Declaration, Vpod
 from .changes import VpodChange
@@ -85,7 +85,7 @@ def of_vpods(
 
 def vlans_gone(switch: Options, vpods: Iterable[Vpod]) -> list[Options]:
     """The VLANs of these vPODs that the options of a switch take away."""
-    names = {vlan_name(vpod) for vpod in vpods}
+    names = {name for vpod in vpods for name in vlans_of(vpod).values()}
     return [vlan for vlan in switch["vlans"] if vlan.get("state") == ABSENT and vlan["name"] in names]
 
 

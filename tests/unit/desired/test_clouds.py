@@ -19,6 +19,7 @@ POD = {
     "addressing": "multi-rack",
     "lrack": 1,
 }
+PLACED = {"alice": [f"pod001-ipum{index}" for index in (1, 2, 3, 4)]}
 
 
 def document(share: dict[str, Any], **cloud: Any) -> dict[str, Any]:
@@ -141,9 +142,30 @@ def test_a_vpod_that_is_to_go_leaves_its_cloud_and_no_other() -> None:
 def test_a_hypervisor_without_virtual_functions_keeps_its_nic_and_its_port_is_a_trunk_all_the_same() -> None:
     given = document({})
     declaration = parse_declaration(given)
-    wanted = desired(declaration, {"alice": [f"pod001-ipum{index}" for index in (1, 2, 3, 4)]})
+    wanted = desired(declaration, PLACED)
     (interface,) = wanted["poplar_servers"]["pod001-poplar3"]["interfaces"]
     assert "virtual_functions" not in interface
     ports = {port["name"]: port for port in wanted["tor_switches"]["pod001-tor"]["ports"]}
     port = ports["Ethernet29/1"]
     assert (port["mode"], port["native_vlan"], port["allowed_vlans"]) == ("trunk", 100, ["100-101"])
+
+
+def test_a_storage_network_on_the_rnics_is_carried_to_the_hypervisors_of_the_vpod_alone() -> None:
+    declaration = parse_declaration(document({"storage": {"vlan": 301, "subnet": "10.30.1.0/24"}}))
+    switch = desired(declaration, PLACED)["tor_switches"]["pod001-tor"]
+    ports = {port["name"]: port for port in switch["ports"]}
+    assert ports["Ethernet29/1"]["allowed_vlans"] == ["100-101", "301"]
+    assert ports["Ethernet31/1"]["not_allowed_vlans"] == ["101", "301"]
+    assert {"vlan_id": 301, "name": "vpod-alice-storage"} in switch["vlans"]
+
+
+def test_a_storage_network_elsewhere_is_nothing_to_the_switch() -> None:
+    share = {"storage": {"vlan": 301, "subnet": "10.30.1.0/24", "physical_network": "other"}}
+    assert "301" not in str(desired(parse_declaration(document(share)), PLACED)["tor_switches"])
+
+
+def test_the_storage_vlan_of_a_vpod_that_is_to_go_leaves_the_switch() -> None:
+    given = document({"storage": {"vlan": 301, "subnet": "10.30.1.0/24"}})
+    given["vpods"]["alice"]["state"] = "absent"
+    switch = desired(parse_declaration(given), {})["tor_switches"]["pod001-tor"]
+    assert {"vlan_id": 301, "name": "vpod-alice-storage", "state": "absent"} in switch["vlans"]
