@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cloud_state
 short_description: What vPODs have in an OpenStack cloud
-version_added: 2.1.0
+version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Makes a cloud hold the projects, role assignments, quotas, networks, flavors, images and machines of vPODs, all

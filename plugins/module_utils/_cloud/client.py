@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence, TypeVar
 from urllib.parse import urlsplit
@@ -20,6 +21,10 @@ try:
     RELEASE = openstack.version.__version__
 except ImportError:
     RELEASE = ""
+
+# What the SDK has to say is in its errors; without a handler it says it on standard error, too.
+for _logger in ("keystoneauth", "openstack"):
+    logging.getLogger(_logger).addHandler(logging.NullHandler())
 
 OLDEST, TOO_NEW = (4, 4), (4, 8)
 # Old enough for every Nova since Queens, new enough for a flavor's name in servers and extra specs in lists.
@@ -44,7 +49,8 @@ def connect(entry: str) -> Cloud:
     try:
         connection = openstack.connect(cloud=entry, api_timeout=SECONDS)
     except SDKException as error:
-        raise DeviceError(f"cloud {entry}: {error}; correct its entry in clouds.yaml") from error
+        said = str(error).rstrip(".")
+        raise DeviceError(f"cloud {entry}: {said}; correct its entry in clouds.yaml") from error
     cloud = Cloud(connection, entry)
     cloud.authorize()
     return cloud

@@ -294,8 +294,8 @@ class Planning:
             self.problems.append(f"volume {name}: {reason}; Cinder makes no volume smaller: declare the size it has")
         elif set(self.found.things[VOLUME, name]["servers"]) - going:
             self.problems.append(
-                f"volume {name}: {reason}; it is attached, and not every Cinder makes such a volume larger: take it out "
-                "of its machine's volumes first"
+                f"volume {name}: {reason}; it is attached, and not every Cinder makes such a volume larger: take it "
+                "out of its machine's volumes first"
             )
 
     def _need_permission_for_network(self, name: str, reason: str) -> None:
