@@ -47,6 +47,7 @@ def test_a_look_says_whose_things_are_and_what_they_are() -> None:
             "vlan": 200,
             "mtu": 9000,
             "port_security": False,
+            "shared": False,
             "projects": ["0"],
         }
     ]
