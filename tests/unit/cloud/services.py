@@ -12,11 +12,15 @@ PUBLIC = {"tags": [], "description": ""}
 
 
 class Connection:
-    """Answers by path: with JSON, with a status and a body, or with an error."""
+    """Answers by path, with a service or a method before it or without: with JSON, a status and a body, or an error.
 
-    def __init__(self, answers: dict[str, Any]) -> None:
+    A list of answers is given one after the other, the last one again and again. ``sent`` is what was written.
+    """
+
+    def __init__(self, answers: dict[str, Any], sent: list[tuple[str, Any]] | None = None) -> None:
         self.answers = answers
         self.asked: list[str] = []
+        self.sent: list[tuple[str, Any]] = [] if sent is None else sent
         self.projects: list[dict[str, str]] = []
         auth = SimpleNamespace(get_user_id=lambda _session: "u-admin", get_project_id=lambda _session: "p-admin")
         self.session = SimpleNamespace(auth=auth)
@@ -28,12 +32,17 @@ class Connection:
 
     def connect_as_project(self, project: dict[str, str]) -> Connection:
         self.projects.append(project)
-        return Connection(self.answers)
+        return Connection(self.answers, self.sent)
 
     def _answering(self, service: str) -> Any:
-        def answer(path: str, _method: str, **_more: Any) -> SimpleNamespace:
+        def answer(path: str, method: str, **more: Any) -> SimpleNamespace:
             self.asked.append(f"{service} {path}")
-            found = self.answers.get(f"{service} {path}", self.answers.get(path, (404, {})))
+            if method != "GET":
+                self.sent.append((f"{method} {path}", more.get("json")))
+            keys = (f"{method} {path}", f"{service} {path}", path)
+            found = next((self.answers[key] for key in keys if key in self.answers), (404, {}))
+            if isinstance(found, list):
+                found = found.pop(0) if len(found) > 1 else found[0]
             if isinstance(found, Exception):
                 raise found
             status, body = found if isinstance(found, tuple) else (200, found)
