@@ -36,6 +36,14 @@ _LARGEST_PAGE = 1000
 Answer = TypeVar("Answer")
 
 
+class ServiceError(DeviceError):
+    """A service that does not answer, or answers with an error."""
+
+    def __init__(self, service: str, message: str) -> None:
+        super().__init__(message)
+        self.service = service
+
+
 def connect(entry: str) -> Cloud:
     """The cloud of an entry of clouds.yaml, with a token.
 
@@ -118,11 +126,12 @@ class Cloud:
             proxy_options = {"microversion": MICROVERSIONS[service]} if service in MICROVERSIONS else {}
             response = proxy.request(path, method, skip_cache=True, **proxy_options, **more)
         except (SDKException, ClientException) as error:
-            raise DeviceError(f"cloud {self.entry}: {silent(service, doing, str(error))}") from error
+            raise ServiceError(service, f"cloud {self.entry}: {silent(service, doing, str(error))}") from error
         if response.status_code == 404 and missing is not None:
             return missing
         if response.status_code >= 400:
-            raise DeviceError(f"cloud {self.entry}: {answered(service, doing, response.status_code, response.text)}")
+            said = answered(service, doing, response.status_code, response.text)
+            raise ServiceError(service, f"cloud {self.entry}: {said}")
         return response.json() if response.content and "json" in response.headers.get("Content-Type", "") else {}
 
     def get(self, service: str, path: str, missing: Any = None) -> Any:
@@ -146,16 +155,18 @@ class Cloud:
 
 
 def side_by_side(calls: Sequence[Callable[[], Answer]]) -> list[Answer]:
-    """The results of calls that wait for services, in their order; all errors at once, if there are any."""
+    """The results of calls that wait for services, in their order; the first error of each service, if there are any."""
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         futures = [pool.submit(call) for call in calls]
     errors = [future.exception() for future in futures]
-    unexpected = [error for error in errors if error is not None and not isinstance(error, DeviceError)]
-    if unexpected:
-        raise unexpected[0]
-    said = list(dict.fromkeys(str(error) for error in errors if error is not None))
+    said: dict[str, str] = {}
+    for error in errors:
+        if isinstance(error, ServiceError):
+            said.setdefault(error.service, str(error))
+        elif error is not None:
+            raise error
     if said:
-        raise DeviceError("; ".join(said))
+        raise DeviceError("; ".join(said.values()))
     return [future.result() for future in futures]
 
 

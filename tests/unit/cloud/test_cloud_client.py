@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -122,12 +123,17 @@ def test_a_service_that_does_not_answer_is_named() -> None:
     )
 
 
-def test_all_services_that_are_down_are_named_at_once() -> None:
-    def fail(name: str) -> None:
-        raise DeviceError(f"{name} is down")
-
-    with pytest.raises(DeviceError, match=r"^a is down; b is down$"):
-        side_by_side([lambda: fail("a"), lambda: None, lambda: fail("b"), lambda: fail("a")])
+def test_each_service_that_is_down_is_named_once() -> None:
+    connection = Connection({path: (503, {}) for path in ("/networks", "/ports", "/servers")})
+    cloud = Cloud(connection, "cloud001")
+    asked = (("network", "/networks"), ("network", "/ports"), ("compute", "/servers"))
+    with pytest.raises(DeviceError) as error:
+        side_by_side([partial(cloud.get, *each) for each in asked])
+    assert str(error.value) == (
+        "cloud cloud001: Neutron answered 503 when asked to read networks; the service, or what it needs, is down; start "
+        "it, and run again; cloud cloud001: Nova answered 503 when asked to read servers; the service, or what it needs, "
+        "is down; start it, and run again"
+    )
 
 
 def test_an_error_of_the_program_is_not_taken_for_one_of_a_service() -> None:
