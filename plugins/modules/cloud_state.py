@@ -221,7 +221,7 @@ before: {description: "What concerns the options, by kind and name.", type: dict
 after:
   description:
     - The same after. In check mode what it would be, without what only the cloud can tell, which is C(address) of
-      ports without a declared one, and quotas of a new project that are not declared.
+      ports and C(mtu) of networks where none is declared, and quotas of a new project that are not declared.
   type: dict
   returned: success
 plan:

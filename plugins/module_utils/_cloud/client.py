@@ -155,7 +155,7 @@ class Cloud:
 
 
 def side_by_side(calls: Sequence[Callable[[], Answer]]) -> list[Answer]:
-    """The results of calls that wait for services, in their order; the first error of each service, if there are any."""
+    """The results of calls that wait for services, in their order; or the first error of each service."""
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         futures = [pool.submit(call) for call in calls]
     errors = [future.exception() for future in futures]
