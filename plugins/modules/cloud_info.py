@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cloud_info
 short_description: Read what an OpenStack cloud holds
-version_added: 2.1.0
+version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Reads all projects, networks, machines and so on of a cloud with one token and one list of each kind, across all

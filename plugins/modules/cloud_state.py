@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cloud_state
 short_description: What vPODs have in an OpenStack cloud
-version_added: 2.1.0
+version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Makes a cloud hold the projects, role assignments, quotas, networks, flavors, images and machines of vPODs, all
@@ -221,7 +221,7 @@ before: {description: "What concerns the options, by kind and name.", type: dict
 after:
   description:
     - The same after. In check mode what it would be, without what only the cloud can tell, which is C(address) of
-      ports without a declared one, and quotas of a new project that are not declared.
+      ports and C(mtu) of networks where none is declared, and quotas of a new project that are not declared.
   type: dict
   returned: success
 plan:

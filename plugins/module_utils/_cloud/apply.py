@@ -62,7 +62,7 @@ class Applier:
         self._ids = {entity: str(thing["id"]) for entity, thing in found.things.items()}
         self._hosts = {each["name"]: each["id"] for each in things(found.look, "provider")}
         self._keys = {
-            key_name(each["vpod"], each["key"]): each["key"] for each in things(desired, SERVER) if each["key"]
+            key_name(each["vpod"], each["key"]): each["key"] for each in things(desired, SERVER) if each.get("key")
         }
         self._files = {each["name"]: each["file"] for each in things(desired, IMAGE)}
 
@@ -405,7 +405,7 @@ class Applier:
         def look() -> str:
             server = inside.get("compute", f"/servers/{self._id(SERVER, name)}")["server"]
             if server["status"] == ERROR:
-                said = (server.get("fault") or {}).get("message", "").rstrip(".") or "Nova does not say why"
+                said = (server.get("fault") or {}).get("message", "").rstrip(". ") or "Nova does not say why"
                 raise DeviceError(f"server {name} is in ERROR: {said}; put that right, and run again")
             return str(server["status"])
 
@@ -469,11 +469,7 @@ class Applier:
         return self._ids.get((IMAGE, name)) or self._of_look(IMAGE, name)
 
     def _of_look(self, kind: str, name: str) -> str:
-        return next(
-            str(each["id"])
-            for each in things(self._found.look, kind)
-            if each["name"] == name and not each.get("hidden") and self._found.is_for_all(kind, each)
-        )
+        return next(str(each["id"]) for each in self._found.of_all(kind) if each["name"] == name)
 
     def _send(self, service: str, method: str, path: str, doing: str, inside: Cloud | None = None, **more: Any) -> Any:
         return (inside or self._cloud).request(service, method, path, doing, **more)

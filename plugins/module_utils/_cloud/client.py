@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence, TypeVar
 from urllib.parse import urlsplit
@@ -21,6 +22,10 @@ try:
 except ImportError:
     RELEASE = ""
 
+# What the SDK has to say is in its errors; without a handler it says it on standard error, too.
+for _logger in ("keystoneauth", "openstack"):
+    logging.getLogger(_logger).addHandler(logging.NullHandler())
+
 OLDEST, TOO_NEW = (4, 4), (4, 8)
 # Old enough for every Nova since Queens, new enough for a flavor's name in servers and extra specs in lists.
 MICROVERSIONS = {"compute": "2.61", "placement": "1.17", "block_storage": "3.42"}
@@ -29,6 +34,14 @@ SIDE_BY_SIDE = 8
 _LARGEST_PAGE = 1000
 
 Answer = TypeVar("Answer")
+
+
+class ServiceError(DeviceError):
+    """A service that does not answer, or answers with an error."""
+
+    def __init__(self, service: str, message: str) -> None:
+        super().__init__(message)
+        self.service = service
 
 
 def connect(entry: str) -> Cloud:
@@ -44,7 +57,8 @@ def connect(entry: str) -> Cloud:
     try:
         connection = openstack.connect(cloud=entry, api_timeout=SECONDS)
     except SDKException as error:
-        raise DeviceError(f"cloud {entry}: {error}; correct its entry in clouds.yaml") from error
+        said = str(error).rstrip(".")
+        raise DeviceError(f"cloud {entry}: {said}; correct its entry in clouds.yaml") from error
     cloud = Cloud(connection, entry)
     cloud.authorize()
     return cloud
@@ -112,11 +126,12 @@ class Cloud:
             proxy_options = {"microversion": MICROVERSIONS[service]} if service in MICROVERSIONS else {}
             response = proxy.request(path, method, skip_cache=True, **proxy_options, **more)
         except (SDKException, ClientException) as error:
-            raise DeviceError(f"cloud {self.entry}: {silent(service, doing, str(error))}") from error
+            raise ServiceError(service, f"cloud {self.entry}: {silent(service, doing, str(error))}") from error
         if response.status_code == 404 and missing is not None:
             return missing
         if response.status_code >= 400:
-            raise DeviceError(f"cloud {self.entry}: {answered(service, doing, response.status_code, response.text)}")
+            said = answered(service, doing, response.status_code, response.text)
+            raise ServiceError(service, f"cloud {self.entry}: {said}")
         return response.json() if response.content and "json" in response.headers.get("Content-Type", "") else {}
 
     def get(self, service: str, path: str, missing: Any = None) -> Any:
@@ -140,16 +155,18 @@ class Cloud:
 
 
 def side_by_side(calls: Sequence[Callable[[], Answer]]) -> list[Answer]:
-    """The results of calls that wait for services, in their order; all errors at once, if there are any."""
+    """The results of calls that wait for services, in their order; or the first error of each service."""
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         futures = [pool.submit(call) for call in calls]
     errors = [future.exception() for future in futures]
-    unexpected = [error for error in errors if error is not None and not isinstance(error, DeviceError)]
-    if unexpected:
-        raise unexpected[0]
-    said = list(dict.fromkeys(str(error) for error in errors if error is not None))
+    said: dict[str, str] = {}
+    for error in errors:
+        if isinstance(error, ServiceError):
+            said.setdefault(error.service, str(error))
+        elif error is not None:
+            raise error
     if said:
-        raise DeviceError("; ".join(said))
+        raise DeviceError("; ".join(said.values()))
     return [future.result() for future in futures]
 
 

@@ -70,9 +70,13 @@ class Found:
         domains = [each.get("domain") for each in things(self._desired, PROJECT) if each["name"] == project]
         return next(iter(domains), None) or DEFAULT_DOMAIN
 
-    def is_for_all(self, kind: str, thing: Thing) -> bool:
-        """Whether the operator made it, or lets everybody have it: a tenant can give any name to what is theirs."""
-        return kind == FLAVOR or thing["project_id"] == self._own or thing.get("visibility") == "public"
+    def of_all(self, kind: str) -> list[Thing]:
+        """What the operator made of a kind, or lets everybody have; a tenant can give any name to what is theirs."""
+        return [each for each in things(self.look, kind) if not each.get("hidden") and self._is_for_all(kind, each)]
+
+    def _is_for_all(self, kind: str, thing: Thing) -> bool:
+        shared = thing.get("shared") or thing.get("visibility") == "public"
+        return kind == FLAVOR or bool(shared) or thing["project_id"] == self._own
 
     def on_network(self, network_id: str) -> list[Thing]:
         """The ports on a network, without those that Neutron itself has there."""

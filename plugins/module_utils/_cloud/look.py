@@ -137,6 +137,7 @@ def _networks(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 "vlan": each.get("provider:segmentation_id"),
                 "mtu": each.get("mtu"),
                 "port_security": each.get("port_security_enabled", True),
+                "shared": bool(each.get("shared")),
                 "projects": _shared_with(lists["policies"], each["id"], projects),
             }
             for each in lists["networks"]
@@ -215,7 +216,7 @@ def _machines(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 "key": each.get("key_name"),
                 "launched": bool(each.get("OS-SRV-USG:launched_at")),
                 "hypervisor": _short(each.get("OS-EXT-SRV-ATTR:hypervisor_hostname") or ""),
-                "fault": (each.get("fault") or {}).get("message", ""),
+                "fault": (each.get("fault") or {}).get("message", "").rstrip(". "),
             }
             for each in lists["servers"]
         ],

@@ -45,7 +45,8 @@ def answered(service: str, doing: str, status: int, body: str) -> str:
 
 def silent(service: str, doing: str, said: str) -> str:
     """The sentence for a service that does not answer, or is in no catalog."""
-    return f"{SERVICES[service]} does not answer when asked to {doing} ({said}); start it, or correct its endpoint"
+    short = said.split(": HTTP", maxsplit=1)[0].rstrip(".")
+    return f"{SERVICES[service]} does not answer when asked to {doing} ({short}); start it, or correct its endpoint"
 
 
 def no_sdk(found: str) -> str:

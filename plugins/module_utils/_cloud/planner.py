@@ -183,8 +183,8 @@ class Planning:
             if changes:
                 self.goes[kind, name] = f"{reason_for(there, changes)}, and that is made again"
             elif kind == SERVER and there["status"] == ERROR:
-                said = self.found.things[kind, name].get("fault") or "Nova does not say why"
-                self.goes[kind, name] = f"it is in ERROR ({said}), and is made again"
+                said = self.found.things[kind, name].get("fault")
+                self.goes[kind, name] = f"it is in ERROR{f' ({said})' if said else ''}, and is made again"
             elif kind == VOLUME and self.found.things[kind, name]["status"] == VOLUME_ERROR:
                 self.goes[kind, name] = "Cinder could not make it, and it is made again"
 
@@ -294,8 +294,8 @@ class Planning:
             self.problems.append(f"volume {name}: {reason}; Cinder makes no volume smaller: declare the size it has")
         elif set(self.found.things[VOLUME, name]["servers"]) - going:
             self.problems.append(
-                f"volume {name}: {reason}; it is attached, and not every Cinder makes such a volume larger: take it out "
-                "of its machine's volumes first"
+                f"volume {name}: {reason}; it is attached, and not every Cinder makes such a volume larger: take it "
+                "out of its machine's volumes first"
             )
 
     def _need_permission_for_network(self, name: str, reason: str) -> None:

@@ -38,7 +38,7 @@ def refusals(desired: Desired, look: Look, wanted: State, found: Found, going: C
         *_projects(wanted, found),
         *_vlans(look, wanted, found, going),
         *_hypervisors(look, wanted),
-        *_machines(look, wanted),
+        *_machines(wanted, found),
         *_room(desired, look, wanted),
         *too_small(look, wanted, found),
     ]
@@ -109,10 +109,10 @@ def _hypervisors(look: Look, wanted: State) -> Iterator[str]:
             )
 
 
-def _machines(look: Look, wanted: State) -> Iterator[str]:
-    images = {each["name"] for each in things(look, IMAGE) if not each["hidden"]} | set(wanted[IMAGE])
-    flavors = {each["name"] for each in things(look, FLAVOR)} | set(wanted[FLAVOR])
-    networks = {each["name"] for each in things(look, NETWORK)} | set(wanted[NETWORK])
+def _machines(wanted: State, found: Found) -> Iterator[str]:
+    images, flavors, networks = (
+        {each["name"] for each in found.of_all(kind)} | set(wanted[kind]) for kind in (IMAGE, FLAVOR, NETWORK)
+    )
     for name, fields in wanted[SERVER].items():
         if fields["image"] not in images:
             yield f"server {name}: Glance has no image {fields['image']}; upload it, or declare its file in images"

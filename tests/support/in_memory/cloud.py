@@ -39,7 +39,14 @@ def bare_look() -> dict[str, Any]:
 
 
 def network(name: str, project_id: str, vpod: str | None, **fields: Any) -> Thing:
-    default = {"physical_network": "rnic", "vlan": 101, "mtu": 1500, "projects": [], "project": project_id[2:]}
+    default = {
+        "physical_network": "rnic",
+        "vlan": 101,
+        "mtu": 1500,
+        "projects": [],
+        "project": project_id[2:],
+        "shared": False,
+    }
     return {"id": f"n-{name}", "name": name, "project_id": project_id, "vpod": vpod, **default, **fields}
 
 

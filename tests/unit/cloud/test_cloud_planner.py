@@ -124,6 +124,25 @@ def test_a_network_of_a_tenant_with_the_same_name_or_mark_is_nobodys_business() 
     }
 
 
+def test_an_image_or_a_network_that_a_tenant_has_named_is_none_for_others() -> None:
+    look = bare_look()
+    look["images"].append(image("theirs", marked=False, project_id="p-zoe", visibility="private", sha512="ee"))
+    look["networks"].append(network("theirs", "p-zoe", None, vlan=None))
+    ports = [{"network": "theirs", "address": None, "security_groups": []}]
+    said = refusal(options(servers=[machine(image="theirs", ports=ports)]), look)
+    assert "Glance has no image theirs" in said
+    assert "Neutron has no network theirs" in said
+    look["networks"][-1]["shared"] = True
+    assert "Neutron has no network" not in refusal(options(servers=[machine(image="theirs", ports=ports)]), look)
+
+
+def test_a_mark_that_a_tenant_sets_in_their_own_project_is_not_believed() -> None:
+    cloud = with_alice()
+    cloud.look["servers"].append(server("mine", "p-zoe", "zoe", "alice"))
+    assert plan(options(), cloud.look) == []
+    assert not any("mine" in each for each in summary({"absent_vpods": ["alice"]}, cloud.look, ("alice",)))
+
+
 def test_a_vlan_that_another_network_has_is_refused_with_its_owner() -> None:
     look = bare_look()
     look["networks"].append(network("theirs", "p-zoe", None, vlan=201))
