@@ -12,10 +12,16 @@ import pytest
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import changing, members
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import document_of, vpods_view
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.views import (
+    document_of,
+    drift_view,
+    plan_view,
+    vpods_view,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory import stages
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from tests.support.in_memory.cloud import server
 from tests.support.in_memory.pod import CONTROLLER, pod
 
 CLOUD = "cloud001"
@@ -199,6 +205,10 @@ def test_steps_say_which_vpod_they_affect_and_where_it_stands() -> None:
         (each["kind"], each["name"]): each["affected"]["vpods"] for each in document["steps"] if each["device"] == CLOUD
     }
     assert {affected[each] == ["alice"] for each in FRAME} == {True}
+    page = plan_view(document, declaration, found.tenancy.placement if found.tenancy else {}).files["plan.html"]
+    assert "vpod-alice-rnic" in page
+    drift = drift_view(document, found.plan.compared, [], "2026-11-21").files["drift.md"]
+    assert "vpod-alice-rnic" in drift
     table = vpods_view(document, declaration, None).lines
     assert [line.split()[-1] for line in table if line.startswith(("vPOD", "alice"))] == ["cloud", "yet"]
 
@@ -206,6 +216,17 @@ def test_steps_say_which_vpod_they_affect_and_where_it_stands() -> None:
 def test_the_run_may_interrupt_whom_somebody_has_allowed() -> None:
     found = decided(declared(alice=ALICE), allowed=("alice",))
     assert found.plan.options[stages.CLOUDS][CLOUD]["allow_interruption"] == ["alice"]
+
+
+def test_a_machine_too_many_goes_only_where_its_vpod_may_be_interrupted() -> None:
+    machine = server("alice-2", "p1", "alice", "alice")
+    project = {"id": "p1", "name": "alice", "domain": "Default", "vpod": "alice", "description": "vPOD alice"}
+    there = look(projects=[project], servers=[machine])
+    found = decided(declared(alice=ALICE), there)
+    (refusal,) = found.refusals
+    assert "alice-2" in refusal
+    assert "vpods_interrupt" in refusal
+    assert ("server", "alice-2") in in_cloud(decided(declared(alice=ALICE), there, allowed=("alice",)))
 
 
 def test_a_cloud_is_a_member_of_its_stages_and_not_of_the_verification() -> None:

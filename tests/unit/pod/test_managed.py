@@ -182,3 +182,10 @@ def test_a_cloud_is_changed_under_the_locks_of_the_pods_of_its_vpods() -> None:
     )
     assert lock_hosts(declaration, ["cloud001"]) == {"p-poplar1": ["p"], "q-poplar1": ["q"]}
     assert lock_hosts(declaration, ["cloud002"]) == {"q-poplar1": ["q"]}
+
+
+def test_a_cloud_without_vpods_is_changed_under_the_locks_of_all_pods() -> None:
+    cloud = {"physical_network": "rnic", "control_network": "control"}
+    assert lock_hosts(on_a_server(["switch", "servers", "controller"], clouds={"c1": cloud}), ["c1"]) == {
+        "p-poplar1": ["p"]
+    }
