@@ -112,8 +112,7 @@ class Applier:
 
     def _remove(self, step: Step, doing: str) -> None:
         kind, name = step.kind, step.name
-        thing = self._found.things.get((kind, name)) or {}
-        thing_id = self._ids.pop((kind, name), str(thing.get("id", "")))
+        thing, thing_id = self._found.things[kind, name], self._ids.pop((kind, name))
         if kind == MEMBER:
             path = f"/projects/{thing['project_id']}/users/{thing['user_id']}/roles/{thing['role_id']}"
             self._send("identity", "DELETE", path, doing, missing={})

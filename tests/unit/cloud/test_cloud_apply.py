@@ -17,7 +17,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.found import Found
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import wanted
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from tests.support.in_memory.cloud import bare_look
+from tests.support.in_memory.cloud import bare_look, port
+from tests.support.in_memory.cloud import server as own_server
 from tests.unit.cloud.cloud_of_alice import options, with_alice
 from tests.unit.cloud.services import Connection
 
@@ -208,3 +209,14 @@ def test_what_went_meanwhile_is_said(desired: dict[str, Any]) -> None:
     connection = Connection(answers(**{"/volumes/V": volume("available")}))
     with pytest.raises(DeviceError, match=r"^volume alice-1-data is not there any more; run again$"):
         applier(desired, look, connection).carry_out(step)
+
+
+def test_the_port_of_a_tenants_machine_leaves_a_network_that_goes() -> None:
+    cloud, desired = with_alice(), {"absent_vpods": ["alice"]}
+    rnic = cloud.named("network", "vpod-alice-rnic")
+    cloud.look["servers"] = [own_server("own", "p-alice", "alice", None)]
+    cloud.look["ports"] = [port("own", "p-alice", None, rnic["id"], rnic["name"], "s-own", ["10.5.1.200"])]
+    step = next(each for each in plan(desired, cloud.look, ("alice",)) if each.kind == "port")
+    connection = Connection({"DELETE /ports/po-own": {}})
+    applier(desired, cloud.look, connection).carry_out(step)
+    assert connection.sent == [("DELETE /ports/po-own", None)]
