@@ -112,8 +112,7 @@ class Applier:
 
     def _remove(self, step: Step, doing: str) -> None:
         kind, name = step.kind, step.name
-        thing = self._found.things.get((kind, name)) or {}
-        thing_id = self._ids.pop((kind, name), str(thing.get("id", "")))
+        thing, thing_id = self._found.things[kind, name], self._ids.pop((kind, name))
         if kind == MEMBER:
             path = f"/projects/{thing['project_id']}/users/{thing['user_id']}/roles/{thing['role_id']}"
             self._send("identity", "DELETE", path, doing, missing={})
@@ -292,6 +291,8 @@ class Applier:
             self._set_trait(name, host, host in after, doing)
 
     def _set_trait(self, name: str, host: str, there: bool, doing: str) -> None:
+        if host not in self._hosts:
+            raise DeviceError(f"trait {name}: Placement has no resource provider {host}; start nova-compute there")
         path = f"/resource_providers/{self._hosts[host]}/traits"
         has = self._cloud.get("placement", path)
         traits = sorted({*has["traits"], name} if there else {*has["traits"]} - {name})

@@ -90,12 +90,6 @@ class Found:
         """The server of a port; empty where it has none that the look knows."""
         return self._by_id.get(port["device_id"], {})
 
-    def add_port(self, port: Thing) -> str:
-        """Take a port in that is neither wanted nor marked, and return what it is called."""
-        name = self._name_of_more(PORT, port)
-        self._put(PORT, name, port, self._port(port))
-        return name
-
     def _find_access(self) -> None:
         for project in things(self.look, PROJECT):
             same = self.projects.get(project["name"], {}).get("id") == project["id"]
@@ -168,6 +162,7 @@ class Found:
             self._take(KEY, key, True, lambda each: _fields(each, "vpod"))
         for port in things(self.look, PORT):
             self._take(PORT, port, self._is_in_its_project(PORT, port), self._port)
+        self._find_ports_of_others()
         for volume in things(self.look, VOLUME):
             self._take(
                 VOLUME,
@@ -196,6 +191,19 @@ class Found:
                     "status": each["status"],
                 },
             )
+
+    def _find_ports_of_others(self) -> None:
+        """What is on a network that nobody wants any more has to leave it, whosever it is."""
+        taken = {thing["id"] for (kind, _name), thing in self.things.items() if kind == PORT}
+        unwanted = [
+            thing["id"]
+            for (kind, name), thing in self.things.items()
+            if kind == NETWORK and name not in self._wanted[NETWORK]
+        ]
+        for port in [port for network_id in unwanted for port in self.on_network(network_id)]:
+            if port["id"] not in taken:
+                nobodys = {**port, "vpod": None}
+                self._put(PORT, self._name_of_more(PORT, port), nobodys, self._port(nobodys))
 
     def _port(self, port: Thing) -> Fields:
         address = {"address": port["addresses"][0]} if port["addresses"] else {}

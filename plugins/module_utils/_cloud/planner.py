@@ -140,7 +140,7 @@ class Planning:
     def _find_what_goes(self) -> None:
         for kind in _GOING:
             for name in self.found.state[kind]:
-                if name not in self.wanted[kind]:
+                if name not in self.wanted[kind] and self._is_ours(kind, name):
                     self.goes[kind, name] = self._reason_to_go(kind, name)
         for kind in _IMMUTABLE:
             self._find_what_is_made_again(kind)
@@ -153,6 +153,10 @@ class Planning:
             self._keep_used_group(name)
         for name in sorted(set(self.found.state[PROJECT]) - set(self.wanted[PROJECT])):
             self._find_project(name)
+
+    def _is_ours(self, kind: str, name: str) -> bool:
+        """Whether it is marked; the port of somebody else is on a network of ours."""
+        return kind != PORT or self.found.things[kind, name]["vpod"] is not None
 
     def _going_of(self, kind: str) -> list[str]:
         return [name for other, name in self.goes if other == kind]
@@ -193,8 +197,8 @@ class Planning:
         network = self.found.things[NETWORK, name]
         names = {thing["id"]: name for (kind, name), thing in self.found.things.items() if kind == PORT}
         for port in self.found.on_network(network["id"]):
-            port_name = names.get(port["id"])
-            if port_name is not None and (PORT, port_name) in self.goes:
+            port_name = names.get(port["id"], "")
+            if (PORT, port_name) in self.goes:
                 continue
             server = self.found.server_of(port)
             who = f"machine {server['name']} of project {server['project']}" if server else f"port {port['id']}"
@@ -203,7 +207,7 @@ class Planning:
                 remedy = "remove it" if made_again else _ALLOW.format(vpod=network["vpod"])
                 self.problems.append(f"network {name}: {self.goes[NETWORK, name]}, but {who} is on it; {remedy}")
             else:
-                self.goes[PORT, port_name or self.found.add_port(port)] = f"{who} is on network {name}, which goes"
+                self.goes[PORT, port_name] = f"{who} is on network {name}, which goes"
 
     def _refuse_used_flavor(self, name: str) -> None:
         going = {self.found.things[SERVER, server]["id"] for server in self._going_of(SERVER)}

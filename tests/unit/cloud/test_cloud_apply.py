@@ -17,7 +17,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.found import Found
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import wanted
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
-from tests.support.in_memory.cloud import bare_look
+from tests.support.in_memory.cloud import bare_look, port
+from tests.support.in_memory.cloud import server as own_server
 from tests.unit.cloud.cloud_of_alice import options, with_alice
 from tests.unit.cloud.services import Connection
 
@@ -127,6 +128,17 @@ def test_a_trait_is_added_to_those_that_a_hypervisor_has(desired: dict[str, Any]
     }
 
 
+def test_a_hypervisor_that_placement_does_not_know_is_said(desired: dict[str, Any]) -> None:
+    look = bare_look()
+    other = {**desired, "traits": [{**desired["traits"][0], "hypervisors": ["pod001-poplar4"]}]}
+    work = applier(other, look, Connection(answers()))
+    step = next(each for each in plan(other, look) if each.kind == "trait")
+    with pytest.raises(
+        DeviceError, match=r"^trait CUSTOM_IPU_POD_ALICE: Placement has no resource provider pod001-pop"
+    ):
+        work.carry_out(step)
+
+
 def test_volumes_and_machines_are_made_with_a_token_of_their_project(desired: dict[str, Any]) -> None:
     connection = Connection(answers())
     carry_out(desired, connection)
@@ -208,3 +220,14 @@ def test_what_went_meanwhile_is_said(desired: dict[str, Any]) -> None:
     connection = Connection(answers(**{"/volumes/V": volume("available")}))
     with pytest.raises(DeviceError, match=r"^volume alice-1-data is not there any more; run again$"):
         applier(desired, look, connection).carry_out(step)
+
+
+def test_the_port_of_a_tenants_machine_leaves_a_network_that_goes() -> None:
+    cloud, desired = with_alice(), {"absent_vpods": ["alice"]}
+    rnic = cloud.named("network", "vpod-alice-rnic")
+    cloud.look["servers"] = [own_server("own", "p-alice", "alice", None)]
+    cloud.look["ports"] = [port("own", "p-alice", None, rnic["id"], rnic["name"], "s-own", ["10.5.1.200"])]
+    step = next(each for each in plan(desired, cloud.look, ("alice",)) if each.kind == "port")
+    connection = Connection({"DELETE /ports/po-own": {}})
+    applier(desired, cloud.look, connection).carry_out(step)
+    assert connection.sent == [("DELETE /ports/po-own", None)]

@@ -131,8 +131,8 @@ def test_each_service_that_is_down_is_named_once() -> None:
         side_by_side([partial(cloud.get, *each) for each in asked])
     assert str(error.value) == (
         "cloud cloud001: Neutron answered 503 when asked to read networks; the service, or what it needs, is down; "
-        "start it, and run again; cloud cloud001: Nova answered 503 when asked to read servers; the service, or what it "
-        "needs, is down; start it, and run again"
+        "start it, and run again; cloud cloud001: Nova answered 503 when asked to read servers; the service, or what "
+        "it needs, is down; start it, and run again"
     )
 
 
