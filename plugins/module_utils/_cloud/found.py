@@ -160,7 +160,7 @@ class Found:
     def _find_machines(self) -> None:
         for key in things(self.look, KEY):
             self._take(KEY, key, True, lambda each: _fields(each, "vpod"))
-        for port in things(self.look, PORT):
+        for port in sorted(things(self.look, PORT), key=lambda port: not port["device_id"]):
             self._take(PORT, port, self._is_in_its_project(PORT, port), self._port)
         self._find_ports_of_others()
         for volume in things(self.look, VOLUME):
@@ -214,11 +214,16 @@ class Found:
         """Take a thing in if it is wanted by its name, where such names count, or marked with a vPOD of the options."""
         thing = {**thing, "vpod": self._vpod_of(kind, thing)}
         wanted = self._wanted[kind].get(thing["name"]) if in_scope else None
-        if wanted is not None:
+        if wanted is not None and not self._is_spare(kind, thing, wanted):
             self._refuse_taken(kind, thing, wanted)
             self._put(kind, thing["name"], thing, fields_of(thing))
         elif thing["vpod"] in self._vpods:
             self._put(kind, self._name_of_more(kind, thing), thing, fields_of(thing))
+
+    def _is_spare(self, kind: str, thing: Thing, wanted: Fields) -> bool:
+        """Whether it is a second port of ours that nothing uses: Neutron made it when the run that asked was killed."""
+        is_second = kind == PORT and (kind, thing["name"]) in self.things
+        return is_second and thing["vpod"] == wanted["vpod"] and not thing["device_id"]
 
     def _vpod_of(self, kind: str, thing: Thing) -> Any:
         """The vPOD that a thing is marked with. In its project a tenant can mark what they like with any other's."""

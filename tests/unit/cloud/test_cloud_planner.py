@@ -44,6 +44,15 @@ def test_a_second_run_has_nothing_to_do() -> None:
     assert plan(options(), with_alice().look) == []
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_second_port_that_neutron_made_for_a_killed_run_goes(first: bool) -> None:
+    look = with_alice().look
+    used = next(each for each in look["ports"] if each["name"] == "alice-1-control")
+    spare = {**used, "id": "spare", "device_id": "", "device_owner": "", "addresses": ["10.6.1.78"]}
+    look["ports"].insert(0 if first else len(look["ports"]), spare)
+    assert summary(options(), look) == ["remove port alice-1-control (spare)"]
+
+
 def test_an_absent_vpod_goes_from_children_to_parents_and_its_volume_keeps_its_project() -> None:
     look = with_alice().look
     found = summary({"absent_vpods": ["alice"]}, look, ("alice",))
