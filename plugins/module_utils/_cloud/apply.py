@@ -291,6 +291,8 @@ class Applier:
             self._set_trait(name, host, host in after, doing)
 
     def _set_trait(self, name: str, host: str, there: bool, doing: str) -> None:
+        if host not in self._hosts:
+            raise DeviceError(f"trait {name}: Placement has no resource provider {host}; start nova-compute there")
         path = f"/resource_providers/{self._hosts[host]}/traits"
         has = self._cloud.get("placement", path)
         traits = sorted({*has["traits"], name} if there else {*has["traits"]} - {name})

@@ -128,6 +128,17 @@ def test_a_trait_is_added_to_those_that_a_hypervisor_has(desired: dict[str, Any]
     }
 
 
+def test_a_hypervisor_that_placement_does_not_know_is_said(desired: dict[str, Any]) -> None:
+    look = bare_look()
+    other = {**desired, "traits": [{**desired["traits"][0], "hypervisors": ["pod001-poplar4"]}]}
+    work = applier(other, look, Connection(answers()))
+    step = next(each for each in plan(other, look) if each.kind == "trait")
+    with pytest.raises(
+        DeviceError, match=r"^trait CUSTOM_IPU_POD_ALICE: Placement has no resource provider pod001-pop"
+    ):
+        work.carry_out(step)
+
+
 def test_volumes_and_machines_are_made_with_a_token_of_their_project(desired: dict[str, Any]) -> None:
     connection = Connection(answers())
     carry_out(desired, connection)
