@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ import testinfra
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, playbook_run
 from tests.support.processes import kill_with_all_below
+from tests.support.qmp import qmp
 from tests.support.simulated_pod import STATE, podsim
 
 INVENTORY = ROOT / "inventories" / "sim_vms"
@@ -131,16 +131,7 @@ class Bed:
     @staticmethod
     def console(server: str, command: str, **arguments: Any) -> None:
         """One command to the virtual machine itself, by QEMU's machine protocol."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(STATE / "vms" / f"{server}.qmp"))
-            lines = connection.makefile("rw")
-            for request in ({"execute": "qmp_capabilities"}, {"execute": command, "arguments": arguments}):
-                lines.write(json.dumps(request))
-                lines.flush()
-                answer = {}
-                while not answer.keys() & {"return", "error"}:
-                    answer = json.loads(lines.readline())
-                assert "error" not in answer, answer
+        qmp(STATE / "vms" / f"{server}.qmp", command, **arguments)
 
     def boot(self, server: str) -> str:
         """The id of the server's boot, which is another after each."""

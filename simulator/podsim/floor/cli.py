@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands for a person: `podsim up`, `down`, `status`, `image` and `prerequisites`."""
+"""The commands for a person: `podsim up`, `down`, `status`, `image`, `guest-image` and `prerequisites`."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         if options.command == "prerequisites":
+            wanted = {"virtual_machines": options.virtual_machines, "clouds": options.clouds}
             if options.install:
-                prerequisites.install(virtual_machines=options.virtual_machines)
-            missing = prerequisites.missing_packages(virtual_machines=options.virtual_machines)
+                prerequisites.install(**wanted)
+            missing = prerequisites.missing_packages(**wanted)
             print("\n".join(missing) if missing else "nothing is missing")
             return 1 if missing else 0
         if options.command == "image":
             lifecycle.provide_image(options.pods, Progress())
-            return 0
-        state = state_directory(options.state)
-        if options.command == "up":
-            lifecycle.up(options.pods, state, Progress())
+        elif options.command == "guest-image":
+            print(lifecycle.provide_guest_image(Progress()))
+        elif options.command == "up":
+            lifecycle.up(options.pods, state_directory(options.state), Progress())
         elif options.command == "down":
-            lifecycle.down(state, Progress())
+            lifecycle.down(state_directory(options.state), Progress())
         else:
+            state = state_directory(options.state)
             rows = lifecycle.status(state)
             print(_table(rows) if rows else f"no pod is running from {state.root}")
             return 0 if rows and all(row[2] == "up" for row in rows) else 1
@@ -61,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("status", parents=[state], help="show every machine and switch; exit code 1 unless all are up")
     images = commands.add_parser("image", help="build the container image that `up` needs, unless it is there")
     images.add_argument("pods", metavar="PODS.yml", type=Path, nargs="?", help="for this pod; else the plain image")
+    commands.add_parser("guest-image", help="build the disk of a cloud's virtual machines, unless it is there; show it")
     packages = commands.add_parser(
         "prerequisites",
         help="list the Debian packages that this host lacks",
@@ -68,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     packages.add_argument("--install", action="store_true", help="install them with apt-get")
     packages.add_argument("--virtual-machines", action="store_true", help="also those for machines of the type vm")
+    packages.add_argument("--clouds", action="store_true", help="also those for the image of a cloud's machines")
     return parser
 
 

@@ -210,9 +210,14 @@ def install_debian(
     )
 
 
-def root_files(folders: Mapping[Path, Iterable[str]]) -> bytes:
-    """A tar archive of the files in some folders that match patterns, owned by root and the same on every machine."""
-    found = {
+def root_files(folders: Mapping[Path, Iterable[str]], others: Mapping[str, Path] | None = None) -> bytes:
+    """A tar archive of files, owned by root and the same on every machine.
+
+    Args:
+        folders: patterns of files by the folder that has them where the machine has them.
+        others: other files, by their place on the machine.
+    """
+    found = dict(others or {}) | {
         str(path.relative_to(folder)): path
         for folder, patterns in folders.items()
         for pattern in patterns

@@ -8,21 +8,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 INIT = Path(__file__).parent / "vm" / "init"
-# ext4 asks for its checksum by name, so no dependency tells of it.
-NEEDED_MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "crc32c_generic", "ext4")
 DIRECTORY, FILE = 0o040755, 0o100755
 END = "TRAILER!!!"
 
 
-def write_initramfs(target: Path, modules: Path, busybox: Path) -> None:
+def write_initramfs(target: Path, modules: Path, busybox: Path, needed: Iterable[str]) -> None:
     """Write the archive.
 
     Args:
         target: the file to write.
         modules: `lib/modules/VERSION` of the kernel that will read it, with its `modules.dep`.
         busybox: a busybox without shared libraries.
+        needed: the modules that it loads.
     """
-    order = load_order((modules / "modules.dep").read_text(encoding="ascii"), NEEDED_MODULES)
+    order = load_order((modules / "modules.dep").read_text(encoding="ascii"), needed)
     files = {
         "init": INIT.read_bytes(),
         "bin/busybox": busybox.read_bytes(),

@@ -15,7 +15,18 @@ from pathlib import Path
 
 import yaml
 
-from podsim.floor import cloud, data_plane, dhcp, image, machines, network, switch, virtual_machines, vm_image
+from podsim.floor import (
+    cloud,
+    data_plane,
+    dhcp,
+    guest_image,
+    image,
+    machines,
+    network,
+    switch,
+    virtual_machines,
+    vm_image,
+)
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import Facts, Software
@@ -57,6 +68,15 @@ def provide_image(pods_file: Path | None, progress: Progress) -> None:
         podman = Podman(temporary)
         podman.configure()
         _provide_image(software, podman, temporary, progress)
+
+
+def provide_guest_image(progress: Progress) -> Path:
+    """The disk that the virtual machines of a cloud start from, built unless it is there."""
+    refuse_missing(virtual_machines=False, clouds=True)
+    with _machine_lock(waits=True), tempfile.TemporaryDirectory() as directory:
+        temporary = StateDirectory(Path(directory))
+        temporary.create()
+        return _guest_image(temporary, progress)
 
 
 def down(state: StateDirectory, progress: Progress) -> None:
@@ -133,6 +153,14 @@ def _provide_image(software: Iterable[Software], podman: Podman, state: StateDir
         minutes = "three minutes" if Software.OPENSTACK in software else "a minute"
         with progress.step(f"container image (built once, takes {minutes})"):
             image.build_image(podman, state, software)
+
+
+def _guest_image(state: StateDirectory, progress: Progress) -> Path:
+    disk = guest_image.guest_image()
+    if not disk.exists():
+        with progress.step("image of a cloud's virtual machines (built once, takes a minute)"):
+            guest_image.build_guest_image(state)
+    return disk
 
 
 def _refuse_other_pod(state: StateDirectory, facts: Facts) -> None:

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first process of an IPU-Machine's container: it keeps the DHCP clients and the V-IPU agent.
+"""The first process of an IPU-Machine's container: it keeps the DHCP clients and the V-IPU agent, and serves data.
 
 When either of them ends the machine ends, too, so that a broken machine is seen as a machine that is down. So it does
 when what they have started, such as the gateway's syslog daemon, is killed.
@@ -13,9 +13,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from types import FrameType
 
+from podsim.vipu.data_service import DataService
 from podsim.vipu.discovery import PORT as DISCOVERY_PORT
+from podsim.vipu.ipuof import SERVER_PORT
 
 # Whoever listens on the management network may hear of this machine.
 EVERYBODY = "255.255.255.255"
@@ -38,6 +41,8 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)
     subprocess.run(["ip", "link", "set", arguments.rnic, "mtu", str(arguments.mtu), "up"], check=True)
     subprocess.run(["ip", "route", "replace", EVERYBODY, "dev", MANAGEMENT_PORT], check=True)
+    data_service = DataService(arguments.rnic, SERVER_PORT)
+    threading.Thread(target=data_service.serve_forever, daemon=True).start()
     children = {
         *(_spawn_dhcp_client(port) for port in (arguments.rnic, *arguments.ask)),
         _spawn(

@@ -36,23 +36,35 @@ VIRTUAL_MACHINE_PROGRAMS = {
     # For whoever wants to see their frames on the switch's ports.
     "tcpdump": "tcpdump",
 }
+# Only for the image that the virtual machines of a cloud start from.
+CLOUD_PROGRAMS = {
+    "qemu-utils": "qemu-img",
+    "e2fsprogs": "mke2fs",
+    "mtools": "mcopy",
+    "syslinux": "syslinux",
+    # For whoever starts it without a cloud, and gives it its config drive.
+    "genisoimage": "genisoimage",
+}
 
 
-def missing_packages(*, virtual_machines: bool) -> list[str]:
-    """The Debian packages that the floor, without or with virtual machines, needs and this host lacks."""
+def missing_packages(*, virtual_machines: bool, clouds: bool = False) -> list[str]:
+    """The Debian packages that the floor, without or with virtual machines and clouds, needs and this host lacks."""
     programs = {**PROGRAMS, container_runtime(): container_runtime()}
     if virtual_machines:
         programs |= VIRTUAL_MACHINE_PROGRAMS
+    if clouds:
+        programs |= CLOUD_PROGRAMS
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return [package for package, program in programs.items() if shutil.which(program, path=path) is None]
 
 
-def refuse_missing(*, virtual_machines: bool) -> None:
+def refuse_missing(*, virtual_machines: bool, clouds: bool = False) -> None:
     """Refuse to start on a host that lacks a package, or without root."""
-    if virtual_machines:
+    if virtual_machines or clouds:
         _refuse_other_processors()
-    if missing := missing_packages(virtual_machines=virtual_machines):
-        how = "podsim prerequisites --install" + (" --virtual-machines" if virtual_machines else "")
+    if missing := missing_packages(virtual_machines=virtual_machines, clouds=clouds):
+        how = "podsim prerequisites --install"
+        how += (" --virtual-machines" if virtual_machines else "") + (" --clouds" if clouds else "")
         raise FloorError(f"missing on this host: {', '.join(missing)}; run `{how}` as root.")
     require_root()
 
@@ -63,15 +75,15 @@ def require_root() -> None:
         raise FloorError("the simulated pod needs root for its networks and containers; repeat the command with sudo.")
 
 
-def install(*, virtual_machines: bool) -> None:
+def install(*, virtual_machines: bool, clouds: bool = False) -> None:
     """Install what is missing with apt-get, which shows its own progress and waits for another one to finish.
 
     Raises:
         Unavailable: virtual machines are asked for, and this host's processor or package archive has none.
     """
-    if virtual_machines:
+    if virtual_machines or clouds:
         _refuse_other_processors()
-    missing = missing_packages(virtual_machines=virtual_machines)
+    missing = missing_packages(virtual_machines=virtual_machines, clouds=clouds)
     if not missing:
         return
     require_root()
@@ -79,7 +91,8 @@ def install(*, virtual_machines: bool) -> None:
         raise FloorError(f"this is neither Debian nor Ubuntu; install by hand what provides: {', '.join(missing)}.")
     _apt_get("update")
     # Only what nothing but virtual machines needs can be done without.
-    unknown = [package for package in missing if package in VIRTUAL_MACHINE_PROGRAMS and not _is_in_archive(package)]
+    optional = {**VIRTUAL_MACHINE_PROGRAMS, **CLOUD_PROGRAMS}
+    unknown = [package for package in missing if package in optional and not _is_in_archive(package)]
     if unknown:
         raise Unavailable(
             f"virtual machines need {', '.join(unknown)}, which this host's package archive does not have."

@@ -13,15 +13,12 @@ from pathlib import Path
 
 from podsim.floor import image
 from podsim.floor.commands import run
-from podsim.floor.errors import FloorError
-from podsim.floor.initramfs import INIT, NEEDED_MODULES, write_initramfs
+from podsim.floor.initramfs import INIT
+from podsim.floor.kernel import install_kernel
 from podsim.floor.state import StateDirectory
 
 CACHE = Path("/var/cache/podsim")
 ROOT_FILES = Path(__file__).parent / "vm" / "rootfs"
-KERNEL = "linux-image-amd64"
-# Its only file is a busybox without shared libraries.
-STATIC_BUSYBOX = "busybox-static"
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "kmod", "openssh-server", "python3"),
     *("iproute2", "iputils-ping", "ethtool", "netplan.io", "network-manager"),
@@ -38,7 +35,8 @@ MODULES = (
     *("fs/netfs/*.ko", "drivers/block/virtio_blk.ko", "drivers/infiniband/core/*.ko", "drivers/infiniband/sw/**/*.ko"),
     *("drivers/net/*.ko", "drivers/net/bonding/*.ko", "drivers/virtio/*.ko"),
 )
-MODULE_LISTS = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
+# ext4 asks for its checksum by name, so no dependency tells of it.
+NEEDED_MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "crc32c_generic", "ext4")
 DISK_SIZE = "3G"
 
 
@@ -79,18 +77,11 @@ def build_vm_image(state: StateDirectory) -> None:
     # Made under another name first, so that an interrupted build leaves no half an image.
     new = VmImage(finished.with_suffix(".new"))
     new.directory.mkdir()
-    root, unpacked = new.directory / "root", new.directory / "packages"
-    kernel_package, *_ = _unpack((_kernel_package(), STATIC_BUSYBOX), unpacked)
-    version = kernel_package.removeprefix("linux-image-")
+    root = new.directory / "root"
     image.install_debian(root, PACKAGES, _files(), _hooks(), state)
-    modules = root / "lib" / "modules" / version
-    _copy_modules(unpacked / "lib" / "modules" / version, modules)
-    run("chroot", str(root), "depmod", version)
-    write_initramfs(new.initramfs, modules, unpacked / "bin" / "busybox")
-    shutil.copy2(unpacked / "boot" / f"vmlinuz-{version}", new.kernel)
+    install_kernel(root, MODULES, NEEDED_MODULES, new.directory)
     run("mke2fs", "-q", "-t", "ext4", "-O", "^metadata_csum", "-d", str(root), str(new.disk), DISK_SIZE)
     shutil.rmtree(root)
-    shutil.rmtree(unpacked)
     new.directory.rename(finished)
 
 
@@ -105,29 +96,3 @@ def _hooks() -> tuple[str, ...]:
         # Present and empty: a first start that is no first boot, which would enable every service.
         'install -d "$1/etc/podsim" && : >"$1/etc/machine-id"',
     )
-
-
-def _kernel_package() -> str:
-    """The package of the release's current kernel, such as `linux-image-6.1.0-56-amd64`."""
-    for line in run("apt-cache", "depends", "--important", KERNEL).splitlines():
-        relation, _, package = line.strip().partition(": ")
-        if relation == "Depends" and package.startswith("linux-image-"):
-            return package
-    raise FloorError(f"apt knows no package {KERNEL}; virtual machines need a Debian of this architecture.")
-
-
-def _unpack(packages: tuple[str, ...], directory: Path) -> tuple[str, ...]:
-    """Download Debian packages, which are not installed on the host, and unpack them all into one directory."""
-    directory.mkdir()
-    run("sh", "-c", 'cd "$1" && shift && apt-get -q download "$@"', "sh", str(directory), *packages)
-    for archive in directory.glob("*.deb"):
-        run("dpkg-deb", "--extract", str(archive), str(directory))
-    return packages
-
-
-def _copy_modules(source: Path, target: Path) -> None:
-    wanted = {path for pattern in MODULES for path in (source / "kernel").glob(pattern)}
-    for path in (*sorted(wanted), *(source / name for name in MODULE_LISTS)):
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, copy)
