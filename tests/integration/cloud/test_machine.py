@@ -15,7 +15,7 @@ import pytest
 
 from tests.integration.cloud.conftest import connected
 from tests.support.checkout import PROGRAMS
-from tests.support.simulated_pod import STATE
+from tests.support.simulated_pod import STATE, podsim
 
 VLAN, RNIC_MTU = 102, 9000
 ADDRESS, IPU_MACHINE, IPU_MACHINE_PORT = "10.5.1.224", "10.5.1.2", "Ethernet10/1"
@@ -80,6 +80,7 @@ class Machine:
 @pytest.fixture(scope="module", name="project")
 def _project(operator: Any) -> Any:
     """What the operator gives a tenant: a project with the RNIC network, a flavor and an image for all."""
+    podsim("prerequisites", "--install", "--clouds", may_be_unavailable=True)
     identity = operator.identity
     project = identity.create_project(name="bob", domain_id="default")
     identity.assign_project_role_to_user(project, identity.find_user("bob"), identity.find_role("member"))
