@@ -127,6 +127,9 @@ contract: setup ## Clients against the simulator; roles and playbooks that need 
 integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
+	@$(PODSIM) image inventories/sim_openstack/pods.yml
+	@$(PODSIM) prerequisites --install --clouds >/dev/null
+	@$(PODSIM) guest-image >/dev/null
 	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder tests/integration
 
 SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))

@@ -18,8 +18,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._text.remedy import turned
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.persistent_connection import own_connection
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import RunFolder
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.cloud_steps import PART as CLOUD
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.look_options import PARTS, asked_of_host
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     ANSWERED,
@@ -28,6 +30,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
     REFUSED,
     TIMED_OUT,
 )
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.clouds import Cloud
 
 SWITCH_ROLES = ("tor_switch", "preflight")
 HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
@@ -71,6 +74,8 @@ class ActionModule(PodAction):
 
     def _looked(self, variables: dict[str, Any], parts: list[str] | None) -> dict[str, Any]:
         groups = variables["group_names"]
+        if "clouds" in groups:
+            return _cloud(declaration_of(variables, self._loader).clouds[str(variables["inventory_hostname"])])
         is_switch = "switches" in groups
         roles = SWITCH_ROLES if is_switch else HOST_ROLES
         # Before anything that takes time: Ansible ends a connection that is idle for half a minute.
@@ -103,6 +108,18 @@ def _switch(socket_path: str | None, variables: Mapping[str, Any]) -> dict[str, 
         return dict(_without(FAILED, str(error)))
     except DeviceError as error:
         return dict(_not_reached(str(error)))
+
+
+def _cloud(cloud: Cloud) -> dict[str, Any]:
+    # openstacksdk takes its time, and only clouds need it.
+    from ansible_collections.ipu.pod.plugins.module_utils._cloud import client, engine, look  # noqa: PLC0415
+
+    images = {"images": [{"name": image.name, "file": image.file} for image in cloud.images]}
+    try:
+        files = {image["name"]: image["sha512"] for image in engine.with_checksums(images)["images"]}
+        return {"parts": {CLOUD: {**look.look_at_cloud(client.connect(cloud.entry)), "files": files}}}
+    except (DeviceError, Refused) as error:
+        return dict(_without(FAILED, str(error)))
 
 
 def _not_reached(message: str) -> Mapping[str, str]:

@@ -23,13 +23,14 @@ extends_documentation_fragment:
   - ipu.pod._pods
 notes:
   - "Groups that always exist: C(ipu_pods) (everything), C(tor_switches), C(management_switches), C(switches) (both),
-    C(poplar_servers), C(ipu_machines) and C(vipu_controllers), in the order in which devices are changed. C(vpod_NAME)
-    holds the Poplar servers of a vPOD and the IPU-Machines that it is pinned to. Beside them one group a pod, named as
-    the pod, and C(cluster_NAME)."
+    C(poplar_servers), C(ipu_machines), C(vipu_controllers) and C(clouds), in the order in which devices are changed.
+    C(vpod_NAME) holds the Poplar servers of a vPOD and the IPU-Machines that it is pinned to. Beside them one group a
+    pod, named as the pod, and C(cluster_NAME)."
   - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
     C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
     controller. Runs fill C(ipu_pod_concerned), C(ipu_pod_changing), C(ipu_pod_undecided), C(ipu_pod_idle), one group
-    for each stage such as C(ipu_pod_stage_switches), and C(slurm_nodes). All of them always exist."
+    for each stage such as C(ipu_pod_stage_switches), C(slurm_nodes), and C(ipu_pod_attach_hypervisor) and
+    C(ipu_pod_attach_machine). All of them always exist."
   - "C(slurm_controllers) and C(slurm_clients) are empty and always exist; other inventory files put hosts there."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."
@@ -37,6 +38,8 @@ notes:
     C(switch), C(switch_port) of the first RNIC, C(switch_ports) of both, C(rnic_vlan), C(rnic_mtu) where declared."
   - "Host variables of a switch or of a controller with a host of its own: C(management_address)."
   - "Every one of them has C(ipu_pod), C(lrack) and C(number), where it stands in a pod, and C(ansible_host)."
+  - "A cloud is worked on from the control node: C(ansible_connection) is C(local), and C(ansible_python_interpreter)
+    that of Ansible. It has C(cloud_entry), its entry of C(clouds.yaml)."
 options:
   plugin:
     description: Says that the file is for this plugin.
@@ -80,6 +83,7 @@ from ansible.template import trust_as_template
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import (
+    CLOUDS,
     CONTROLLERS,
     EVERYTHING,
     groups,
@@ -90,6 +94,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import Declarat
 
 # With which a template of Ansible's begins.
 TEMPLATES = ("{{", "{%", "{#")
+OWN_PYTHON = "{{ ansible_playbook_python }}"
 
 
 class InventoryModule(BaseInventoryPlugin):
@@ -120,7 +125,9 @@ class InventoryModule(BaseInventoryPlugin):
             inventory.add_group(group)
             for host in members:
                 inventory.add_host(host, group)
-        for child in (*pod_groups(declaration), CONTROLLERS):
+        for cloud in declaration.clouds:
+            inventory.set_variable(cloud, "ansible_python_interpreter", trust_as_template(OWN_PYTHON))
+        for child in (*pod_groups(declaration), CONTROLLERS, CLOUDS):
             inventory.add_child(EVERYTHING, child)
 
 

@@ -21,8 +21,8 @@ options:
     description: What the playbook carries out. Steps of other parts are left out.
     type: list
     elements: str
-    choices: [controllers, switches, servers, vpods]
-    default: [controllers, switches, servers, vpods]
+    choices: [controllers, switches, servers, vpods, clouds]
+    default: [controllers, switches, servers, vpods, clouds]
   vpods: {description: The vPODs that the run is about. Default everything., type: list, elements: str}
   interrupt: {description: The vPODs whose running work may end., type: list, elements: str, default: []}
   cables:

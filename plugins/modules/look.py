@@ -12,9 +12,9 @@ short_description: Reads everything of a device that a run compares
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
-  - Reads everything of a switch, a Poplar server or the host of a V-IPU controller that any layer compares with
-    pods.yml, as M(ipu.pod.tor_look) and M(ipu.pod.host_look) do, and keeps it for M(ipu.pod.decide) in the folder of
-    the run.
+  - Reads everything of a switch, a Poplar server, the host of a V-IPU controller or a cloud that any layer compares
+    with pods.yml, as M(ipu.pod.tor_look) and M(ipu.pod.host_look) do, and keeps it for M(ipu.pod.decide) in the folder
+    of the run.
   - Never fails. A device that does not answer is a result, too.
 extends_documentation_fragment: ipu.pod._attributes.reads
 options:
@@ -28,7 +28,7 @@ options:
 
 EXAMPLES = r"""
 - name: Look at every device
-  hosts: switches:poplar_servers:vipu_controllers
+  hosts: switches:poplar_servers:vipu_controllers:clouds
   gather_facts: false
   tasks:
     - name: Look at the device

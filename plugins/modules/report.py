@@ -36,6 +36,7 @@ options:
     description: The stage that O(view=stage) is about, which needs it.
     type: str
     choices:
+      - clouds_down
       - vpods_down
       - dedicated_down
       - tenants_down
@@ -48,6 +49,7 @@ options:
       - tenants
       - dedicated
       - vpods
+      - clouds
       - verification
   directory:
     description: Directory on the control node that gets the files of O(view=plan) or O(view=drift), mode 0644.

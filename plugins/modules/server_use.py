@@ -13,11 +13,18 @@ version_added: 1.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
   - Lists the Slurm jobs on a server, if Slurm is installed there, and the RDMA queue pairs of its programs, if it has
-    RDMA devices. Changes nothing.
+    RDMA devices. With O(addresses) also the connections of its programs. Changes nothing.
   - What is there and cannot be asked is named in RV(unknown), and counts as in use.
 extends_documentation_fragment: ipu.pod._attributes.reads
 requirements:
-  - C(rdma) of iproute2, on servers with RDMA devices
+  - C(rdma) of iproute2, on servers with RDMA devices, and C(ss) for O(addresses)
+options:
+  addresses:
+    description: Connections from these addresses of the server count as work, too.
+    type: list
+    elements: str
+    default: []
+    version_added: 2.0.0
 seealso: [{module: ipu.pod.rnic_info}]
 """
 
@@ -47,11 +54,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Prog
 from ansible_collections.ipu.pod.plugins.module_utils._look.use import running_on
 from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 
+ARGUMENTS = {"addresses": {"type": "list", "elements": "str", "default": []}}
+
 
 def main() -> None:
     """Ask everybody who may know."""
-    module = AnsibleModule({}, supports_check_mode=True)
-    in_use, unknown = running_on(Programs(run_program), Sysfs().rdma_devices())
+    module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
+    in_use, unknown = running_on(Programs(run_program), Sysfs().rdma_devices(), module.params["addresses"])
     module.exit_json(changed=False, in_use=in_use, unknown=unknown)
 
 

@@ -31,7 +31,7 @@ DEVICES = (
     ("_look",),
     ("_cloud_partitions", "_roce", "_slurm_program"),
     ("_rnic", "_vipu"),
-    ("_dhcp", "_runs", "_slurm_host", "_tor"),
+    ("_cloud", "_dhcp", "_domain", "_runs", "_slurm_host", "_tor"),
     ("_host",),
     ("_plan",),
     ("_text",),

@@ -16,6 +16,7 @@ from .._host_resources.vipu_controller import vipu_controller_resources
 from .._host_resources.vpod import vpod_resources
 from .._inventory import stages
 from .._inventory.stages import Stage
+from .cloud_steps import cloud_names
 from .looks import Look
 
 Names = dict[str, list[str]]
@@ -26,15 +27,16 @@ TENANTS = {"users": "user", "partitions": "partition"}
 
 def compared(stage: Stage, options: Any, look: Look, steps: Sequence[Step]) -> Names:
     """Kind to names: all that is declared of a device in a stage, and all that has a step."""
-    found = _declared(stage, options, look["settings"])
+    found = _declared(stage, options, look)
     for step in steps:
         found.setdefault(step.kind, []).append(step.name)
     return found
 
 
-def _declared(stage: Stage, options: Any, settings: Mapping[str, Any]) -> Names:
+def _declared(stage: Stage, options: Any, look: Look) -> Names:
     """All that is declared in a stage in which something comes up."""
     found: Names = {}
+    settings = look["settings"]
     match stage.name:
         case stages.SWITCHES:
             found["vlan"] = [str(vlan["vlan_id"]) for vlan in options["vlans"]]
@@ -54,6 +56,8 @@ def _declared(stage: Stage, options: Any, settings: Mapping[str, Any]) -> Names:
             found = _entities([options], TENANTS)
         case stages.DEDICATED:
             found = _entities(options, {**ENTITIES, **TENANTS})
+        case stages.CLOUDS:
+            found = cloud_names(options, look)
     return found
 
 

@@ -17,7 +17,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 
 from .._inventory import stages
 from .._inventory.stages import DOWN, PARTS, STAGES, Stage
-from .._pod.devices import CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
+from .._pod.devices import CLOUD, CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, devices_of
 from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
@@ -31,7 +31,7 @@ from .tenancy import Tenancy, hosts_of, refused_interruptions, tenancy_of
 
 Looks = Mapping[str, Look]
 
-# A layer of steps to the layer of `managed` in pods.yml.
+# A layer of steps to the layer of `managed` in pods.yml, which has none for clouds.
 LAYERS = {
     stages.SWITCH: SWITCH_LAYER,
     stages.SERVER: SERVERS_LAYER,
@@ -39,7 +39,7 @@ LAYERS = {
     stages.CONTROLLER: CONTROLLER_LAYER,
 }
 
-LOOKED_AT = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER)
+LOOKED_AT = (TOR, MANAGEMENT_SWITCH, POPLAR_SERVER, CONTROLLER, CLOUD)
 # Ansible has failed before the look could begin, and has said why.
 NOT_LOOKED_AT = "Ansible could not begin to look at it; see why with -v, and correct how the inventory reaches it"
 
@@ -129,7 +129,7 @@ def _permission(declaration: Declaration, request: Request) -> Callable[[str, St
 
     def may_change(device: str, stage: Stage) -> bool:
         is_due = stage in left and stage.part in request.parts
-        return is_due and device in hosts and device not in only_read[LAYERS[stage.layer]]
+        return is_due and device in hosts and device not in only_read.get(LAYERS.get(stage.layer, ""), ())
 
     return may_change
 

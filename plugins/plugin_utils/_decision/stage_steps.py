@@ -15,6 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import DECLA
 
 from .._inventory import stages
 from .._inventory.stages import STAGES, Stage
+from .cloud_steps import cloud_steps, leaving
 from .compared import compared
 from .controller_steps import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
 from .looks import Look, answered
@@ -69,7 +70,9 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
     teardown, bring_up = tenancy.teardown, tenancy.bring_up
     controllers = teardown["vipu_controllers"]
     servers = {name: options for name, options in bring_up["poplar_servers"].items() if name not in tenancy.converged}
+    clouds = tenancy.wanted["clouds"]
     targets: dict[str, Targets] = {
+        stages.CLOUDS_DOWN: {name: leaving(options) for name, options in clouds.items() if options["absent_vpods"]},
         stages.VPODS_DOWN: teardown["poplar_servers"],
         stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
         stages.TENANTS_DOWN: _some(controllers, ("users", "partitions")),
@@ -85,6 +88,7 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
         stages.TENANTS: {host: _tenants_of(options) for host, options in bring_up["vipu_controllers"].items()},
         stages.DEDICATED: {host: each for host, each in bring_up["dedicated_controllers"].items() if each},
         stages.VPODS: servers,
+        stages.CLOUDS: {name: {**options, "absent_vpods": []} for name, options in clouds.items()},
     }
     return targets[stage.name]
 
@@ -152,6 +156,8 @@ def _steps(plan: Plan, stage: Stage, device: str, options: Any, look: Look, look
         return switch_steps(options, settings, look, plan.before(device, stages.SWITCHES_DOWN))
     if stage.layer == stages.SERVER:
         return server_steps(options, settings, look, plan.before(device, stages.SERVERS_DOWN))
+    if stage.layer == stages.CLOUD:
+        return cloud_steps(options, look, plan.options.get(stages.CLOUDS_DOWN, {}).get(device))
     if stage.layer == stages.VPOD:
         return _vpod_steps(plan, device, options, look, looks)
     return _controller_steps(plan, stage, device, options, look)

@@ -76,6 +76,8 @@ def tenancy_of(
     wanted = desired(declaration, placement, astray)
     owned = without_former_vlans(declaration, wanted["tor_switches"], _with_saved_vlans(seen, looks))
     wanted["tor_switches"] = owned
+    for options in wanted["clouds"].values():
+        options["allow_interruption"] = sorted(allowed)
     if only is not None:
         changes = {name: change for name, change in changes.items() if name in only}
         wanted = of_vpods(wanted, declaration, changes, left_by(declaration, placement, astray, only))
@@ -137,7 +139,7 @@ def known(declaration: Declaration, names: Sequence[str]) -> None:
 
 
 def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:
-    """The devices that a run on some vPODs looks at: servers, controllers, and the switches of their clusters."""
+    """The devices that a run on some vPODs looks at: servers, controllers, switches of their clusters, and clouds."""
     known(declaration, names)
     vpods, devices = {**declaration.absent, **declaration.vpods}, devices_of(declaration).values()
     found: dict[str, None] = {}
@@ -145,4 +147,5 @@ def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:
         found.update(dict.fromkeys((*vpods[name].poplar_servers, declaration.controller_of(vpods[name]).host_name)))
         pods = declaration.clusters[vpods[name].cluster].pods
         found.update({each.name: None for each in devices if each.kind == TOR and each.pod in pods})
+        found.update({cloud: None for cloud in declaration.clouds if vpods[name] in declaration.vpods_in(cloud)})
     return list(found)

@@ -14,6 +14,7 @@ from .._pod.kinds import Finding
 from .._pod.managed import pods_of_controller
 from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
 from .._pod.wording import some, unknown
+from .cloud_consistency import cloud_address_findings, cloud_findings
 from .device_consistency import server_findings, switch_findings, tenancy_findings
 from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings
 
@@ -38,6 +39,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *tenancy_findings(declaration, pods_of_servers(declaration)),
         *absent_findings(declaration, pods_of_servers(declaration)),
         *dedicated_findings(declaration),
+        *cloud_findings(declaration),
     ]
     # Clashes between devices are only meaningful once every device has a name of its own.
     return findings or [
@@ -46,6 +48,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *server_findings(declaration),
         *rack_findings(declaration),
         *container_findings(declaration),
+        *cloud_address_findings(declaration),
     ]
 
 

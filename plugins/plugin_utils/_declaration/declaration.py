@@ -9,10 +9,12 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port, port_name
 
+from .._pod.clouds import NO_NUMA, Cloud, CloudShare, Image, Machine, Storage
 from .._pod.kinds import MISSING, Problems
 from .._pod.mac_addresses import require_netaddr
 from .._pod.model import ABSENT, POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod, controller_ports
 from .._pod.switches import ManagementSwitch, SwitchPort, Tor, Vlan
+from .cloud_keys import CLOUD, IMAGE, MACHINE, SHARE, STORAGE_NETWORK
 from .consistency import contradictions
 from .keys import (
     CLUSTER,
@@ -56,7 +58,8 @@ def parse_declaration(document: Any) -> Declaration:
 
 
 def _declaration(fields: Fields) -> Declaration:
-    vpods = {name: _vpod(name, values) for name, values in fields["vpods"].items()}
+    clouds = {name: _cloud(name, values) for name, values in fields["clouds"].items()}
+    vpods = {name: _vpod(name, values, clouds) for name, values in fields["vpods"].items()}
     return Declaration(
         pods={name: _pod(name, values) for name, values in fields["pods"].items()},
         controllers={
@@ -65,6 +68,7 @@ def _declaration(fields: Fields) -> Declaration:
         clusters={name: Cluster(name=name, **CLUSTER.complete(values)) for name, values in fields["clusters"].items()},
         vpods={name: vpod for name, vpod in vpods.items() if vpod.state != ABSENT},
         absent={name: vpod for name, vpod in vpods.items() if vpod.state == ABSENT},
+        clouds=clouds,
     )
 
 
@@ -115,13 +119,39 @@ def _in_full(facts: Fields) -> dict[str, Any]:
     return spelled
 
 
-def _vpod(name: str, fields: Fields) -> Vpod:
+def _cloud(name: str, fields: Fields) -> Cloud:
+    values = CLOUD.complete(fields)
+    values["entry"] = values["entry"] or name
+    values["images"] = tuple(Image(name=each, **IMAGE.complete(given)) for each, given in values["images"].items())
+    return Cloud(name=name, **values)
+
+
+def _share(vpod: str, ipus: int, fields: Fields, clouds: Mapping[str, Cloud]) -> CloudShare:
+    values = SHARE.complete(fields)
+    machine = MACHINE.complete(values["machine"])
+    machine["numa_nodes"] = None if machine["numa_nodes"] == NO_NUMA else machine["numa_nodes"]
+    values |= {
+        "project": values["project"] or vpod,
+        "ipus_per_machine": values["ipus_per_machine"] or ipus,
+        "machine": Machine(**machine),
+    }
+    if values["storage"] is not None:
+        storage, cloud = STORAGE_NETWORK.complete(values["storage"]), clouds.get(values["name"])
+        rnics = cloud.physical_network if cloud else ""
+        storage["physical_network"] = storage["physical_network"] or rnics
+        values["storage"] = Storage(**storage, is_on_rnics=storage["physical_network"] == rnics)
+    return CloudShare(**values)
+
+
+def _vpod(name: str, fields: Fields, clouds: Mapping[str, Cloud]) -> Vpod:
     values = VPOD.complete(fields)
     ports = controller_ports(values["vlan"], values.pop("controller_ports"))
     partitions = values.pop("partitions").items()
+    share = values.pop("cloud")
     return Vpod(
         name=name,
         ports=ports,
+        cloud=None if share is None else _share(name, values["ipus"], share, clouds),
         partitions=tuple(Partition(name=each, **PARTITION.complete(given)) for each, given in partitions),
         **values,
     )

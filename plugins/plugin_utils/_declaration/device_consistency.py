@@ -306,6 +306,7 @@ def _may_meet(server: Device, machine: Device, tenants: Mapping[str, Vpod]) -> b
 def tenancy_findings(declaration: Declaration, servers: Collection[str]) -> Iterator[Finding]:
     """Return the problems in the assignment of Poplar servers; ``servers`` are the names of all of them."""
     guests = guests_of(declaration)
+    with_functions = {name for pod in declaration.pods.values() if pod.virtual_functions for name in pod.hypervisors}
     owners: dict[str, str] = {}
     for vpod in declaration.vpods.values():
         path = f"vpods.{vpod.name}"
@@ -318,8 +319,10 @@ def tenancy_findings(declaration: Declaration, servers: Collection[str]) -> Iter
             owners.setdefault(server, path)
         for partition in vpod.partitions:
             yield from _partition(f"{path}.partitions.{partition.name}.poplar_servers", vpod, partition)
-        if vpod.virtual_function is not None and not any(server in guests for server in vpod.poplar_servers):
-            yield f"{path}.virtual_function", "it is for hypervisors, and none of its servers is one; leave it out"
+        if vpod.virtual_function is not None and with_functions.isdisjoint(vpod.poplar_servers):
+            is_hosted = any(server in guests for server in vpod.poplar_servers)
+            why = "its hypervisors have none" if is_hosted else "it is for hypervisors, and none of its servers is one"
+            yield f"{path}.virtual_function", f"{why}; leave it out"
     for pod in declaration.pods.values():
         yield from _hypervisors(pod, guests, servers)
 
@@ -355,15 +358,18 @@ def _hypervisors(pod: Pod, guests: Mapping[str, Sequence[Vpod]], servers: Collec
             here = f"vpods.{vpod.name}"
             if vpod.vlan is None:
                 yield f"{here}.vlan", f"is missing; only by its VLAN {name}, a hypervisor, keeps it apart from others"
-            number, problem = vpod.virtual_function, ""
-            if number is None:
-                problem = (
-                    f"is missing; say which one of {name}, a hypervisor, it gets, 0 to {pod.virtual_functions - 1}"
-                )
-            elif number >= pod.virtual_functions:
-                count = f"{path}.virtual_functions {pod.virtual_functions}"
-                problem = f"{name} has {count}, counted from 0; use a smaller number"
-            elif (other := numbers.setdefault(number, here)) != here:
-                problem = f"{number} of {name} is already that of {other}; use another"
-            if problem:
+            if pod.virtual_functions and (problem := _virtual_function(pod, name, vpod, numbers)):
                 yield f"{here}.virtual_function", problem
+
+
+def _virtual_function(pod: Pod, name: str, vpod: Vpod, numbers: dict[int, str]) -> str:
+    """What is wrong with the number of a vPOD's function on a hypervisor; ``numbers`` are those that others have."""
+    number, here = vpod.virtual_function, f"vpods.{vpod.name}"
+    if number is None:
+        return f"is missing; say which one of {name}, a hypervisor, it gets, 0 to {pod.virtual_functions - 1}"
+    if number >= pod.virtual_functions:
+        count = f"pods.{pod.name}.virtual_functions {pod.virtual_functions}"
+        return f"{name} has {count}, counted from 0; use a smaller number"
+    if (other := numbers.setdefault(number, here)) != here:
+        return f"{number} of {name} is already that of {other}; use another"
+    return ""

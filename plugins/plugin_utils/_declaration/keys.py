@@ -47,6 +47,7 @@ from .._pod.model import (
     SHARED,
 )
 from .._pod.switches import ASCENDING, DESCENDING, DEVICE, EXTERNAL, KEPT, POD_OWNER, QUARANTINE, SPARE, STORAGE, UPLINK
+from .cloud_keys import CLOUD, SHARE
 from .network_kinds import (
     MAC_ADDRESS,
     NAMED_VLAN,
@@ -206,7 +207,9 @@ POD = Record(
         "Poplar servers that may be in several vPODs (this needs `rnic.vlan`); every other one is bare metal and "
         "in one vPOD at most"
     ),
-    Key("virtual_functions", integer(1, 127), 8).means("how many the RNIC of each hypervisor has"),
+    Key("virtual_functions", integer(0, 127), 8).means(
+        "how many the RNIC of each hypervisor has; 0: none, a bridge there carries the tagged frames of its machines"
+    ),
     Key("overrides", MapOf(NAME, OVERRIDES, "DEVICE"), {}).means(
         "host variables of that device that differ from the derived ones"
     ),
@@ -271,7 +274,7 @@ VPOD = Record(
     Key("ipus", IPUS, 0, derived="required, unless absent").means(f"how many IPUs it has: {ALLOCATION_SIZES}"),
     Key("poplar_servers", list_of(NAME), ()).means("a server belongs to one vPOD, a hypervisor may belong to several"),
     Key("virtual_function", integer(0, 126), derived="required there").means(
-        "number of the virtual function that it has on each of its hypervisors"
+        "number of the virtual function that it has on each of its hypervisors, where these have some"
     ),
     Key("controller", choice(SHARED, DEDICATED), SHARED, see="vpods.md#shared-and-dedicated-controllers").means(
         f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own beside that one"
@@ -298,6 +301,7 @@ VPOD = Record(
         "`/etc/ipuof.conf.d`"
     ),
     Key("partitions", MapOf(ENTITY, PARTITION), {}).means("a V-IPU partition"),
+    Key("cloud", SHARE, derived="none", see="virtual-machines.md").means("what it has in a cloud"),
 )
 DOCUMENT = Record(
     Key("plugin", text(), derived="required by Ansible").means(
@@ -308,4 +312,5 @@ DOCUMENT = Record(
     Key("controllers", MapOf(NAME, CONTROLLER), {}).means("a V-IPU controller"),
     Key("clusters", MapOf(NAME, CLUSTER), {}).means("a V-IPU cluster: the IPU-Machines of one or more pods"),
     Key("vpods", MapOf(ENTITY, VPOD), {}).means("a tenant's whole IPU-Machines, with servers and network"),
+    Key("clouds", MapOf(NAME, CLOUD), {}, see="virtual-machines.md").means("an OpenStack"),
 )

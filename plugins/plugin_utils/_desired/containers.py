@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -31,8 +31,8 @@ def container_network(pod: Pod, server: Device, vpod: Vpod | None) -> Options | 
     return {
         "network": f"ipu-{vpod.name}",
         "interface": server.facts["rnic_interface"],
-        "subnet": str(_subnet(server)),
-        "range": str(_range(pod, server)),
+        "subnet": str(rnic_subnet(server)),
+        "range": str(address_block(pod, server)),
     }
 
 
@@ -47,31 +47,35 @@ def container_findings(declaration: Declaration) -> Iterator[Finding]:
             yield path, f"a macvlan network reaches no V-IPU controller; declare vpods.{vpod.name}.ipuof: {FILES} too"
         for name in vpod.poplar_servers:
             if name in devices and name not in hypervisors:
-                yield from _clashes(path, declaration, devices[name], devices)
+                yield from block_clashes(path, "containers", declaration, devices[name], devices)
 
 
-def _clashes(path: str, declaration: Declaration, server: Device, devices: dict[str, Device]) -> Iterator[Finding]:
-    """Addresses for containers that nobody could reach, or that a device has."""
-    block = _range(declaration.pods[server.pod], server)
-    if not block.subnet_of(_subnet(server)):
+def block_clashes(
+    path: str, what: str, declaration: Declaration, server: Device, devices: Mapping[str, Device]
+) -> Iterator[Finding]:
+    """Addresses, for ``what`` there is on a server, that nobody could reach, or that a device has."""
+    block, subnet = address_block(declaration.pods[server.pod], server), rnic_subnet(server)
+    if not block.subnet_of(subnet):
         yield (
             path,
-            f"containers on {server.name} would have addresses of {block}, which is not in {_subnet(server)} of its "
+            f"{what} on {server.name} would have addresses of {block}, which is not in {subnet} of its "
             f"RNIC; leave it out, or leave overrides.{server.name}.rnic_address to the plan of addresses",
         )
     for device in devices.values():
         if device.kind in (IPU_MACHINE, POPLAR_SERVER) and IPv4Address(device.facts["rnic_address"]) in block:
             yield (
                 path,
-                f"containers on {server.name} would have addresses of {block}, of which {device.name} has "
+                f"{what} on {server.name} would have addresses of {block}, of which {device.name} has "
                 f"{device.facts['rnic_address']}; give that one another",
             )
 
 
-def _subnet(server: Device) -> IPv4Network:
+def rnic_subnet(server: Device) -> IPv4Network:
+    """The network of a Poplar server's RNIC."""
     return IPv4Network(f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}", strict=False)
 
 
-def _range(pod: Pod, server: Device) -> IPv4Network:
+def address_block(pod: Pod, server: Device) -> IPv4Network:
+    """The RNIC addresses that a Poplar server has to give away, to containers or machines."""
     first = address(pod.addressing, "rnic", pod.lrack, FIRST_RANGE + ADDRESSES * (server.number - 1))
     return IPv4Network(f"{first}/{PREFIX}")

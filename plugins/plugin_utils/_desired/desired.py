@@ -13,6 +13,7 @@ from typing import Any
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
 from .._pod.hypervisors import bare_metal_tenants, guests_of, virtual_functions
 from .._pod.model import ENVIRONMENT, FILES, Declaration, Vpod
+from .clouds import desired_clouds
 from .containers import container_network
 from .controllers import dedicated_controllers, removed_controllers, shared_controller, user_end_point
 from .degraded import Placement, degraded, stranded
@@ -27,8 +28,8 @@ def desired(declaration: Declaration, placement: Placement, strays: Collection[s
     ``tor_switches``, ``management_switches``, ``poplar_servers`` and ``vipu_controllers`` map host names to module
     options; those of a ToR switch also say what :mod:`switches` and its role need to check it. Of the controllers'
     hosts, ``dedicated_controllers`` has a list of such options, one for each vPOD that has a controller of its own
-    there, and ``removed_controllers`` the names of those that shall have none any more. ``degraded`` is a list of
-    sentences on what IPU-Machines that are excluded leave undone.
+    there, and ``removed_controllers`` the names of those that shall have none any more. ``clouds`` maps clouds to what
+    they should have. ``degraded`` is a list of sentences on what IPU-Machines that are excluded leave undone.
 
     The ports of excluded IPU-Machines are kept as they are, but for ``strays``, which are in the VLAN of somebody else.
     """
@@ -75,6 +76,7 @@ def desired(declaration: Declaration, placement: Placement, strays: Collection[s
             controller.host_name: removed_controllers(declaration, controller)
             for controller in declaration.controllers.values()
         },
+        "clouds": desired_clouds(declaration),
         "degraded": degraded(declaration, placement),
     }
 
@@ -100,7 +102,7 @@ def _poplar_server(
         "addresses": [f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}"],
         "mtu": server.facts["rnic_mtu"],
     }
-    if server.name in pod.hypervisors:
+    if server.name in pod.hypervisors and pod.virtual_functions:
         interface["virtual_functions"] = virtual_functions(pod, server, guests_of(declaration)[server.name])
     is_whole = vpod and not stranded(declaration, {vpod.name: placement[vpod.name]})
     partitions = [part.name for part in vpod.partitions if part.gcds_of(server.name)] if vpod and is_whole else []
@@ -110,7 +112,7 @@ def _poplar_server(
         "interfaces": [interface],
         "vipu": client,
         "partitions": partitions,
-        "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": _gcds(vpod, server, client)},
+        "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": gcds_on(vpod, server, client)},
         "containers": container_network(pod, server, vpod),
         "peers": _peers(declaration, server, vpod, placement, devices, in_pod, tenants),
     }
@@ -148,7 +150,7 @@ def _arp_probe(server: Device, options: Options, devices: Mapping[str, Device]) 
     }
 
 
-def _gcds(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
+def gcds_on(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
     """Return the IPUoF options of a server: files of all its GCDs, or one environment for each partition.
 
     Of the GCDs that a partition's servers share, the environment is of the first; a server that is named for some GCDs

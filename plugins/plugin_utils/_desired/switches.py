@@ -30,7 +30,7 @@ from .._pod.switches import (
     is_range,
 )
 from .roce import roce
-from .tenant_vlans import gone_vlans, keep_apart, vlan_name, vpods_near
+from .tenant_vlans import gone_vlans, keep_apart, vlan_name, vlans_of, vpods_near
 
 Options = dict[str, Any]
 
@@ -114,7 +114,7 @@ def _tor_port(pod: Pod, place: Place, vpod: Vpod | None, guests: Sequence[Vpod],
     # A vPOD without a VLAN of its own is in that of its pod, not in quarantine.
     vlan = (pod.rnic_vlan if vpod.vlan is None else vpod.vlan) if vpod else pod.rest_vlan
     # Left out is kept; an option with choices would take no None.
-    tagged = [guest.vlan for guest in guests if guest.vlan is not None]
+    tagged = [each for guest in guests for each in vlans_of(guest)]
     derived = {name: value for name, value in _derived(pod, place, vlan, tagged).items() if value is not None}
     if declared.settings.get("mode") not in (None, derived.get("mode")):
         derived = {name: value for name, value in derived.items() if name not in VLAN_SETTINGS}
@@ -198,6 +198,8 @@ def _tor_vlans(pod: Pod, tenants: Sequence[Vpod | None]) -> list[Options]:
     for vpod in tenants:
         if vpod and vpod.vlan is not None:
             names.setdefault(Vlan(vpod.vlan, vpod.vni), vlan_name(vpod))
+            if vpod.storage_vlan is not None:
+                names.setdefault(Vlan(vpod.storage_vlan, None), vlans_of(vpod)[vpod.storage_vlan])
         elif pod.rnic_vlan is not None:
             names.setdefault(Vlan(pod.rnic_vlan, pod.rnic_vni), pod.rnic_vlan_name or f"{pod.name}-rnic")
     return _vlan_options(names)

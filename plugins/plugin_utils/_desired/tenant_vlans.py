@@ -22,6 +22,12 @@ def vlan_name(vpod: Vpod) -> str:
     return vpod.vlan_name or f"vpod-{vpod.name}"
 
 
+def vlans_of(vpod: Vpod) -> dict[int, str]:
+    """The VLANs of a vPOD on the switches, and how they are called: its own, and that of its machines' storage."""
+    named = ((vpod.vlan, vlan_name(vpod)), (vpod.storage_vlan, f"{vlan_name(vpod)}-storage"))
+    return {vlan: name for vlan, name in named if vlan is not None}
+
+
 def vpods_near(declaration: Declaration, pod: Pod) -> list[Vpod]:
     """The vPODs, also those that are to go, that may have ports in a pod: all of its cluster."""
     return [
@@ -33,14 +39,15 @@ def vpods_near(declaration: Declaration, pod: Pod) -> list[Vpod]:
 
 def gone_vlans(near: Collection[Vpod], there: Collection[int]) -> list[Options]:
     """Their VLANs that are not to be on the switch, as options of tor_switch; ``there`` are those that are to be."""
-    vlans = {vpod.vlan: vlan_name(vpod) for vpod in near if vpod.vlan is not None and vpod.vlan not in there}
+    vlans = {vlan: name for vpod in near for vlan, name in vlans_of(vpod).items() if vlan not in there}
     return [{"vlan_id": vlan, "name": name, "state": ABSENT} for vlan, name in vlans.items()]
 
 
 def keep_apart(pod: Pod, ports: Mapping[str, Options], places: Mapping[str, Place], near: Collection[Vpod]) -> None:
     """Set the VLANs that trunks of servers must not carry, as they may from an earlier vPOD, or from having none."""
     quarantine = pod.vlans[QUARANTINE].vlan_id if QUARANTINE in pod.vlans else None
-    vlans = {vlan for vlan in (*(vpod.vlan for vpod in near), pod.rest_vlan, quarantine) if vlan is not None}
+    of_vpods = (vlan for vpod in near for vlan in vlans_of(vpod))
+    vlans = {vlan for vlan in (*of_vpods, pod.rest_vlan, quarantine) if vlan is not None}
     of_servers = [name for name, place in places.items() if place.role == RNIC_OF_SERVER and name in ports]
     channels = [
         f"Port-Channel{ports[name]['channel_group']}" for name in of_servers if ports[name].get("channel_group")

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from .._pod.devices import (
+    CLOUD,
     CONTROLLER,
     IPU_MACHINE,
     MANAGEMENT_SWITCH,
@@ -29,9 +30,10 @@ GROUP_OF_KIND = {
     POPLAR_SERVER: "poplar_servers",
     IPU_MACHINE: "ipu_machines",
     CONTROLLER: "vipu_controllers",
+    CLOUD: "clouds",
 }
 SWITCHES = "switches"
-CONTROLLERS = GROUP_OF_KIND[CONTROLLER]
+CONTROLLERS, CLOUDS = GROUP_OF_KIND[CONTROLLER], GROUP_OF_KIND[CLOUD]
 # Devices that are only read: those with no managed layer, and by layer, as a server may be a controller too.
 UNMANAGED = "ipu_pod_unmanaged"
 UNMANAGED_OF_LAYER = {
@@ -46,9 +48,11 @@ IDLE = "ipu_pod_idle"
 STAGES = tuple(group_of(name) for name in STAGE_NAMES)
 # The Poplar servers of the vPOD whose IPUs are Slurm's.
 SLURM_NODES = "slurm_nodes"
+# The hypervisor and the machine that the playbooks attach and detach are about.
+ATTACHMENT = ("ipu_pod_attach_hypervisor", "ipu_pod_attach_machine")
 # Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
 FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
-FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, IDLE, *STAGES, SLURM_NODES)
+FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, IDLE, *STAGES, SLURM_NODES, *ATTACHMENT)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
     *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS),
@@ -159,5 +163,7 @@ def _variables(device: Device, vlan: int | None) -> dict[str, Any]:
     variables = {name: value for name, value in device.facts.items() if value is not None}
     if vlan is not None:
         variables["rnic_vlan"] = vlan
+    if device.kind == CLOUD:
+        return {**variables, "ansible_connection": "local", "ansible_become": False}
     variables["ansible_host"] = variables[ADDRESS_OF_KIND.get(device.kind, "management_address")]
     return variables

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SWITCH, SERVER, CONTROLLER, VPOD = "switch", "server", "controller", "vpod"
+SWITCH, SERVER, CONTROLLER, VPOD, CLOUD = "switch", "server", "controller", "vpod", "cloud"
 
-VPODS_DOWN, DEDICATED_DOWN, TENANTS_DOWN = "vpods_down", "dedicated_down", "tenants_down"
+CLOUDS_DOWN, VPODS_DOWN, DEDICATED_DOWN, TENANTS_DOWN = "clouds_down", "vpods_down", "dedicated_down", "tenants_down"
 SERVERS_DOWN, SWITCHES_DOWN, ALLOCATIONS_DOWN = "servers_down", "switches_down", "allocations_down"
 CONTROLLERS, SWITCHES, SERVERS = "controllers", "switches", "servers"
-TENANTS, DEDICATED, VPODS = "tenants", "dedicated", "vpods"
+TENANTS, DEDICATED, VPODS, CLOUDS = "tenants", "dedicated", "vpods", "clouds"
 VERIFICATION = "verification"
 # What a playbook may carry out alone; "vpods" is what takes vPODs down, and their settings on the servers.
-PARTS = ("controllers", "switches", "servers", "vpods")
+PARTS = ("controllers", "switches", "servers", "vpods", "clouds")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Stage:
 
 
 DOWN = (
+    Stage(CLOUDS_DOWN, CLOUD, "clouds"),
     Stage(VPODS_DOWN, VPOD, "vpods"),
     Stage(DEDICATED_DOWN, CONTROLLER, "vpods"),
     Stage(TENANTS_DOWN, CONTROLLER, "vpods"),
@@ -41,6 +42,7 @@ UP = (
     Stage(TENANTS, CONTROLLER, "controllers"),
     Stage(DEDICATED, CONTROLLER, "controllers"),
     Stage(VPODS, VPOD, "vpods"),
+    Stage(CLOUDS, CLOUD, "clouds"),
 )
 STAGES = (*DOWN, *UP)
 STAGE_NAMES = (*(stage.name for stage in STAGES), VERIFICATION)

@@ -14,7 +14,7 @@ from .model import Controller, Declaration, Pod
 from .rack_plan import FIRST_POPLAR_SERVER, RNIC_PREFIX, TOR_SWITCH, address, ipu_machine_port, poplar_server_ports
 
 IPU_MACHINE, POPLAR_SERVER, TOR, CONTROLLER = "ipu_machine", "poplar_server", "tor_switch", "vipu_controller"
-MANAGEMENT_SWITCH = "management_switch"
+MANAGEMENT_SWITCH, CLOUD = "management_switch", "cloud"
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ def devices_of(declaration: Declaration) -> dict[str, Device]:
     for controller in declaration.controllers.values():
         if controller.host is None:
             devices[controller.name] = _own_host(controller)
+    for cloud in declaration.clouds.values():
+        devices[cloud.name] = Device(cloud.name, CLOUD, pod="", number=1, facts={"cloud_entry": cloud.entry})
     return devices
 
 

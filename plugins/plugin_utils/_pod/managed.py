@@ -83,7 +83,14 @@ def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
         if controller.host_name in changing and manages_controller(declaration, controller)
         for pod in pods_of_controller(declaration, controller)
     }
-    return pods | of_controllers
+    of_clouds = {pod for cloud in declaration.clouds if cloud in changing for pod in _pods_of_cloud(declaration, cloud)}
+    return pods | of_controllers | of_clouds
+
+
+def _pods_of_cloud(declaration: Declaration, cloud: str) -> list[str]:
+    """The pods of its vPODs; without any, all of them."""
+    clusters = [declaration.clusters[vpod.cluster] for vpod in declaration.vpods_in(cloud)]
+    return [pod for cluster in clusters for pod in cluster.pods] or list(declaration.pods)
 
 
 def _lock_host(declaration: Declaration, pod: str) -> str:

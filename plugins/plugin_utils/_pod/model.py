@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .clouds import Cloud, CloudShare
 from .switches import QUARANTINE, ManagementSwitch, Tor, Vlan
 
 INSECURE, SECURE = "insecure", "secure"
@@ -52,7 +53,8 @@ class Pod:
     ``managed`` are those of :data:`LAYERS` that may be changed; the others are read at most.
     ``canary`` names switches and Poplar servers that are changed before all others.
     ``excluded`` are IPU-Machines that are out of order: no vPOD gets them, and nothing is done to them.
-    ``hypervisors`` are the Poplar servers that may carry several vPODs, each with ``virtual_functions`` of its RNIC.
+    ``hypervisors`` are the Poplar servers that may carry several vPODs, each with
+    ``virtual_functions`` of its RNIC, or none.
     """
 
     name: str
@@ -188,6 +190,7 @@ class Vpod:
     which. ``virtual_function`` is the number of the one that it gets on each hypervisor. ``containers`` says how
     containers on its servers get RNIC addresses of their own; None: that is nobody's business here. ``allocation`` is
     its ``own``, or that of ``jobs``: then it has none, and each job of Slurm has one of some of its IPU-Machines.
+    ``cloud`` is what it has in a cloud.
     """
 
     name: str
@@ -207,6 +210,13 @@ class Vpod:
     virtual_function: int | None
     containers: str | None
     allocation: str
+    cloud: CloudShare | None = None
+
+    @property
+    def storage_vlan(self) -> int | None:
+        """The VLAN of its machines' storage network, where that is carried by RNICs."""
+        storage = self.cloud.storage if self.cloud else None
+        return storage.vlan if storage and storage.is_on_rnics else None
 
     @property
     def is_dedicated(self) -> bool:
@@ -228,6 +238,12 @@ class Declaration:
     clusters: Mapping[str, Cluster]
     vpods: Mapping[str, Vpod]
     absent: Mapping[str, Vpod] = field(default_factory=dict)
+    clouds: Mapping[str, Cloud] = field(default_factory=dict)
+
+    def vpods_in(self, cloud: str) -> list[Vpod]:
+        """Those that have something in a cloud; of one that is to go, pods.yml need not say in which it had."""
+        gone = [vpod for vpod in self.absent.values() if vpod.cloud is None or vpod.cloud.name == cloud]
+        return [*gone, *(vpod for vpod in self.vpods.values() if vpod.cloud and vpod.cloud.name == cloud)]
 
     def controller_of(self, vpod: Vpod) -> Controller:
         """The controller of a vPOD's cluster, which holds its allocation."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
 from ansible_collections.ipu.pod.plugins.module_utils._tor.risk import carried_vlans, named_vlans
 
 from .._desired.desired import tenants_of
@@ -59,6 +60,8 @@ class Tenants:
         """
         if layer == "controller":
             return self._by_entity(device, kind, name, before)
+        if layer == "cloud":
+            return _named(self._in_cloud(device, name, {**before, **after}))
         known = self._devices.get(device)
         if known is None:
             return _named([])
@@ -69,6 +72,17 @@ class Tenants:
             return _named(self._by_port(known, kind, name))
         vpod = self._tenants.get(device)
         return _named([vpod] if vpod else self._guests.get(device, []), device)
+
+    def _in_cloud(self, cloud: str, name: str, fields: Fields) -> list[Vpod]:
+        """Whose a thing of a cloud is: it says so, is in the project, or is called as the project or the trait."""
+        vpods = self._declaration.vpods_in(cloud)
+        if "vpod" in fields:
+            return [vpod for vpod in vpods if vpod.name == fields["vpod"]]
+        return [
+            vpod
+            for vpod in vpods
+            if name == trait_name(vpod.name) or (vpod.cloud and vpod.cloud.project in (name, fields.get("project")))
+        ]
 
     def _by_port(self, switch: Device, kind: str, name: str) -> list[Vpod]:
         """Those at a port, in a VLAN, or for what a whole switch has once, everybody in the pod."""

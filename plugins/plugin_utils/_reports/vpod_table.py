@@ -14,9 +14,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import STARTU
 from .._pod.model import Declaration
 from .table import finding_lines
 
-# In the order in which a vPOD comes up; it goes down in the reverse one.
-COLUMNS = ("allocation", "switch ports", "servers", "users", "partitions", "IPUoF")
-DONE, GONE, NOT_YET, TO_BE_REMOVED = "done", "gone", "not yet", "to be removed"
+# In the order in which a vPOD comes up; it goes down in the reverse one. The last is there where one has a cloud.
+COLUMNS = ("allocation", "switch ports", "servers", "users", "partitions", "IPUoF", "cloud")
+CLOUD = COLUMNS[-1]
+DONE, GONE, NOT_YET, TO_BE_REMOVED, NONE = "done", "gone", "not yet", "to be removed", "none"
 # It is as declared, and there is a finding.
 NOT_WORKING = "not working"
 # It is as declared, and would not be any more after a reload of the switch.
@@ -25,7 +26,7 @@ NOT_SAVED = "not saved"
 BY_JOBS, OF_JOBS = "by jobs", ("allocation", "partitions")
 
 _OF_KIND = {"allocation": "allocation", "user": "users", "partition": "partitions"}
-_OF_LAYER = {"switch": "switch ports", "server": "servers", "vpod": "IPUoF"}
+_OF_LAYER = {"switch": "switch ports", "server": "servers", "vpod": "IPUoF", "cloud": CLOUD}
 
 
 Things = Sequence[Mapping[str, Any]]
@@ -36,9 +37,10 @@ def vpod_table(declaration: Declaration, steps: Things, names: Sequence[str], fi
 
     ``steps`` of a plan are still to be done; ``findings`` are the plan's.
     """
-    rows = [(name, *_states(declaration, steps, findings, name)) for name in names]
+    columns = COLUMNS if declaration.clouds else COLUMNS[:-1]
+    rows = [(name, *_states(declaration, steps, findings, name)[: len(columns)]) for name in names]
     about = [each for each in findings if set(names) & set(each["affected"]["vpods"])]
-    return [*aligned([("vPOD", *COLUMNS), *rows]), *finding_lines(about)]
+    return [*aligned([("vPOD", *columns), *rows]), *finding_lines(about)]
 
 
 def _states(declaration: Declaration, steps: Things, findings: Things, name: str) -> list[str]:
@@ -51,8 +53,11 @@ def _states(declaration: Declaration, steps: Things, findings: Things, name: str
     broken = {"allocation" if each["kind"] == "agent" else _column(each) for each in wrong}
     finished = GONE if name in declaration.absent else DONE
     is_for_jobs = name in declaration.vpods and declaration.vpods[name].is_for_jobs
+    vpod = {**declaration.absent, **declaration.vpods}[name]
+    has_cloud = name in declaration.absent or vpod.cloud is not None
     without_steps = {
         **{column: BY_JOBS if is_for_jobs and column in OF_JOBS else finished for column in COLUMNS},
+        **({} if has_cloud else {CLOUD: NONE}),
         **dict.fromkeys(unsaved, NOT_SAVED),
         **dict.fromkeys(broken, NOT_WORKING),
     }

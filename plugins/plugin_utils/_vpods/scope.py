@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import vlan_ids
 
-from .._desired.tenant_vlans import vlan_name
+from .._desired.clouds import OF_VPODS
+from .._desired.tenant_vlans import vlans_of
 from .._pod.devices import devices_of, ports_of
 from .._pod.model import ABSENT, Declaration, Vpod
 from .changes import VpodChange
@@ -74,12 +75,17 @@ def of_vpods(
         "removed_controllers": {
             host: [name for name in gone if name in names] for host, gone in desired["removed_controllers"].items()
         },
+        "clouds": {
+            cloud: _in_cloud(options, vpods)
+            for cloud, options in desired["clouds"].items()
+            if any(vpod in declaration.vpods_in(cloud) for vpod in vpods)
+        },
     }
 
 
 def vlans_gone(switch: Options, vpods: Iterable[Vpod]) -> list[Options]:
     """The VLANs of these vPODs that the options of a switch take away."""
-    names = {vlan_name(vpod) for vpod in vpods}
+    names = {name for vpod in vpods for name in vlans_of(vpod).values()}
     return [vlan for vlan in switch["vlans"] if vlan.get("state") == ABSENT and vlan["name"] in names]
 
 
@@ -118,6 +124,14 @@ def _entities_of(controller: Options, names: Collection[str], users: Collection[
         "users": _named(controller["users"], users),
         "partitions": [each for each in controller["partitions"] if each["allocation"] in names],
     }
+
+
+def _in_cloud(cloud: Options, vpods: Sequence[Vpod]) -> Options:
+    """What these vPODs have in a cloud, with the images that they name."""
+    names, images = [vpod.name for vpod in vpods], [vpod.cloud.image or "" for vpod in vpods if vpod.cloud]
+    mine = {kind: [each for each in cloud[kind] if each["vpod"] in names] for kind in OF_VPODS}
+    absent = [name for name in cloud["absent_vpods"] if name in names]
+    return {**cloud, **mine, "images": _named(cloud["images"], images), "absent_vpods": absent}
 
 
 def _named(options: Iterable[Options], names: Collection[str]) -> list[Options]:

@@ -103,6 +103,28 @@ class Software(Enum):
     """Software installed on controllers and Poplar servers beside that of every machine; nothing of it runs."""
 
     SLURM = "slurm"
+    OPENSTACK = "openstack"
+
+
+@dataclass(frozen=True)
+class ControlNetwork:
+    """The network by which a cloud's machines are reached: who is there already, and which addresses are theirs."""
+
+    network: IPv4Network
+    control_node: IPv4Address
+    controllers: tuple[tuple[str, IPv4Address], ...]
+    machines: IPv4Network
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """An OpenStack: its addresses in the management and the control network, its hypervisors, its users' names."""
+
+    name: str
+    management: IPv4Address
+    control: IPv4Address
+    hypervisors: tuple[str, ...]
+    users: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -117,3 +139,5 @@ class Facts:
     dhcp: Dhcp
     uplinks: tuple[Uplink, ...] = ()
     software: tuple[Software, ...] = ()
+    control: ControlNetwork | None = None
+    clouds: tuple[Cloud, ...] = ()

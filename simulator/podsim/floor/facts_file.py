@@ -4,7 +4,7 @@
 
 Only this section is read, and nothing is derived from it: every MAC, address, cable and MTU is written there. Where
 several pods.yml declare different things for one floor, one has the section, and the others its path, alone or as
-`floor` beside the `software` that they add.
+`floor` beside the `software` and the `clouds` that they add.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import yaml
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import (
     Cable,
+    Cloud,
     Controller,
+    ControlNetwork,
     Dhcp,
     Facts,
     IpuMachine,
@@ -38,6 +40,7 @@ _T = TypeVar("_T")
 HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 INTERFACE_NAME = re.compile(r"[a-z][a-z0-9]{0,14}")
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+USER_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 CABLE = re.compile(r"(?P<switch>\S+) (?P<port>Ethernet\d{1,3}(/\d{1,2})?)")
 
 
@@ -89,6 +92,9 @@ class _At:
             return parse(self.text(needed, re.compile(r"\S+")))
         except ValueError:
             raise self.wrong(needed) from None
+
+    def network(self) -> IPv4Network:
+        return self.parsed(IPv4Network, "a network such as 10.1.1.0/24")
 
     def address(self) -> IPv4Address:
         return self.parsed(IPv4Address, "an IPv4 address such as 10.1.1.1")
@@ -147,7 +153,7 @@ def sim_section(path: Path) -> Any:
     if file == path:
         return section
     added = {name: value for name, value in section.items() if name != "floor"} if isinstance(section, dict) else {}
-    _At(added, "sim").fields(software=[])
+    _At(added, "sim").fields(software=[], control=None, clouds={})
     return {**_section(file), **added}
 
 
@@ -165,17 +171,21 @@ def _section(path: Path) -> Any:
 
 def facts_from(sim: Any) -> Facts:
     """The facts that a parsed `sim:` section declares."""
-    management, switches, controllers, servers, machines, dhcp, uplinks, software = _At(sim, "sim").fields(
+    management, switches, controllers, servers, machines, dhcp, uplinks, software, control, clouds = _At(
+        sim, "sim"
+    ).fields(
         *("management", "switches", "controllers", "poplar_servers", "ipu_machines"),
         dhcp=Dhcp.FACTORY.value,
         uplinks=[],
         software=[],
+        control=None,
+        clouds={},
     )
     networks, control_node = management.fields("networks", "control_node")
     switch_names = switches.named().keys()
     facts = Facts(
         management=Management(
-            networks=tuple(at.parsed(IPv4Network, "a network such as 10.1.1.0/24") for at in networks.some_items()),
+            networks=tuple(at.network() for at in networks.some_items()),
             control_node=tuple(at.address() for at in control_node.some_items()),
         ),
         switches=tuple(Switch(name, at.fields("management")[0].address()) for name, at in switches.machines()),
@@ -187,6 +197,8 @@ def facts_from(sim: Any) -> Facts:
         dhcp=dhcp.dhcp(),
         uplinks=tuple(_uplink(at, switch_names) for at in uplinks.items()),
         software=tuple(at.software() for at in software.items()),
+        control=_control_network(control, controllers.named()) if control.value is not None else None,
+        clouds=tuple(_cloud(name, at, servers.named()) for name, at in clouds.machines()),
     )
     _refuse_contradictions(facts)
     return facts
@@ -226,6 +238,29 @@ def _ipu_machine(name: str, at: _At, switches: Iterable[str]) -> IpuMachine:
     )
 
 
+def _control_network(at: _At, controllers: Iterable[str]) -> ControlNetwork:
+    network, control_node, hosts, machines = at.fields("network", "control_node", "controllers", "machines")
+    for name, host in hosts.named().items():
+        if name not in controllers:
+            raise FloorError(f"{host.place} is no controller of sim.controllers; name one of them or leave it out.")
+    addresses = tuple((name, host.address()) for name, host in hosts.named().items())
+    return ControlNetwork(network.network(), control_node.address(), addresses, machines.network())
+
+
+def _cloud(name: str, at: _At, servers: Iterable[str]) -> Cloud:
+    management, control, hypervisors, users = at.fields("management", "control", "hypervisors", "users")
+    for server in hypervisors.some_items():
+        if server.value not in servers:
+            raise server.wrong("a Poplar server of sim.poplar_servers")
+    return Cloud(
+        name,
+        management.address(),
+        control.address(),
+        tuple(server.value for server in hypervisors.items()),
+        tuple(user.text("the name of a user, such as alice", USER_NAME) for user in users.items()),
+    )
+
+
 def _uplink(at: _At, switches: Iterable[str]) -> Uplink:
     ends = at.items()
     if len(ends) != 2:
@@ -236,7 +271,12 @@ def _uplink(at: _At, switches: Iterable[str]) -> Uplink:
 def _refuse_contradictions(facts: Facts) -> None:
     """One name, address, MAC and switch port belongs to one machine; the management network covers them all."""
     servers, machines = facts.poplar_servers, facts.ipu_machines
-    hosts: list[Switch | Controller | PoplarServer] = [*facts.switches, *facts.controllers, *servers]
+    hosts: list[Switch | Controller | Cloud | PoplarServer] = [
+        *facts.switches,
+        *facts.controllers,
+        *facts.clouds,
+        *servers,
+    ]
     managed = [
         *(("the control node", address) for address in facts.management.control_node),
         *((host.name, host.management) for host in hosts),
@@ -266,9 +306,49 @@ def _refuse_contradictions(facts: Facts) -> None:
         ),
     )
     _refuse_loops(facts.uplinks)
+    _refuse_wrong_clouds(facts)
     virtual = [server.name for server in servers if server.machine is MachineType.VIRTUAL_MACHINE]
     if facts.software and virtual:
         raise FloorError(f"sim.software: {virtual[0]} is a virtual machine, and only containers have it; leave it out.")
+
+
+def _refuse_wrong_clouds(facts: Facts) -> None:
+    """A floor has at most one cloud, with its software, hypervisors with an RNIC, and a network to its machines."""
+    if not facts.clouds and facts.control is None:
+        return
+    if len(facts.clouds) != 1:
+        names = ", ".join(cloud.name for cloud in facts.clouds) or "none"
+        raise FloorError(f"sim.clouds: a floor with a control network has one cloud, not {names}; declare one.")
+    [cloud] = facts.clouds
+    if Software.OPENSTACK not in facts.software:
+        raise FloorError(f"sim.clouds.{cloud.name} needs its software; add `openstack` to sim.software.")
+    for server in facts.poplar_servers:
+        if server.name in cloud.hypervisors and not server.rnics:
+            raise FloorError(
+                f"sim.clouds.{cloud.name}.hypervisors: {server.name} has no RNIC for the cloud's machines."
+            )
+    if facts.control is None:
+        raise FloorError(f"sim.clouds.{cloud.name} needs a network to its machines; declare it as sim.control.")
+    _refuse_wrong_control_network(facts.control, cloud, facts.management.networks)
+
+
+def _refuse_wrong_control_network(control: ControlNetwork, cloud: Cloud, management: Iterable[IPv4Network]) -> None:
+    """It is a network of its own, and everybody's address is there, but not among those of machines."""
+    for network in management:
+        if network.overlaps(control.network):
+            raise FloorError(f"sim.control.network {control.network} overlaps the management network {network}.")
+    if not control.machines.subnet_of(control.network):
+        raise FloorError(
+            f"sim.control.machines {control.machines} is not within sim.control.network {control.network}."
+        )
+    residents = [("the control node", control.control_node), *control.controllers, (cloud.name, cloud.control)]
+    for owner, address in residents:
+        if address not in control.network or address in control.machines:
+            raise FloorError(
+                f"sim: the control address {address} of {owner} has to be in {control.network}, but not in "
+                f"{control.machines}, which is for machines."
+            )
+    _unique("control address", residents)
 
 
 def _refuse_loops(uplinks: Iterable[Uplink]) -> None:

@@ -24,6 +24,7 @@ from podsim.floor.vm_image import CACHE
 
 SOURCE = Path(podsim.__file__).parent
 FILES = Path(__file__).parent / "guest"
+LINK = CACHE / "guest.qcow2"
 BOOT_MENU = FILES / "boot" / "syslinux.cfg"
 # What a tenant's machine has of the simulated pod; each brings along the modules that it imports.
 PROGRAMS = ("usr/local/bin/vipu", "usr/local/bin/ipu-workload")
@@ -68,6 +69,13 @@ def guest_image() -> Path:
     """Where the disk of this version of the simulator is, or will be."""
     recipe = (PACKAGES, MASKED_UNITS, ENABLED_UNITS, MODULES, NEEDED_MODULES, partition_table(), INIT.read_bytes())
     return CACHE / f"guest-{image.fingerprint((*recipe, BOOT_MENU.read_bytes()), files())}" / "disk.qcow2"
+
+
+def link(disk: Path) -> None:
+    """Let a pods.yml find the disk where its name does not change."""
+    if not LINK.is_symlink() or LINK.readlink() != disk:
+        LINK.unlink(missing_ok=True)
+        LINK.symlink_to(disk)
 
 
 def build_guest_image(state: StateDirectory) -> None:

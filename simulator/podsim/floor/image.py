@@ -36,12 +36,41 @@ PACKAGES = (
 SOFTWARE_PACKAGES = {
     # With what builds a plugin of it.
     Software.SLURM: ("slurmctld", "slurmd", "slurm-client", "munge", "libslurm-dev", "gcc", "libc6-dev"),
+    Software.OPENSTACK: (
+        *("keystone", "placement-api", "glance-api", "cinder-api", "cinder-scheduler", "cinder-volume"),
+        *("nova-api", "nova-conductor", "nova-scheduler", "nova-compute", "neutron-server"),
+        *("neutron-openvswitch-agent", "python3-openstacksdk", "uwsgi-plugin-python3", "mariadb-server"),
+        *("rabbitmq-server", "openvswitch-switch", "libvirt-daemon", "libvirt-daemon-driver-qemu"),
+        *("libvirt-daemon-system", "libvirt-clients", "python3-libvirt", "qemu-system-x86", "qemu-utils"),
+        *("genisoimage", "curl", "procps", "sudo"),
+    ),
 }
+SOFTWARE_FILES = {Software.OPENSTACK: Path(__file__).parent / "openstack" / "rootfs"}
+# What Debian switches on with OpenStack; a cloud's machines start their own targets.
+OPENSTACK_UNITS = (
+    *("cron", "libvirt-guests", "libvirtd", "mariadb", "openvswitch-switch", "rabbitmq-server", "epmd"),
+    *("keystone", "placement-api", "glance-api", "cinder-api", "cinder-scheduler", "cinder-volume", "neutron-api"),
+    *("neutron-rpc-server", "neutron-openvswitch-agent", "nova-api", "nova-api-metadata", "nova-conductor"),
+    *("nova-scheduler", "nova-compute", "rtslib-fb-targetctl", "open-iscsi", "lvm2-monitor", "blk-availability"),
+    *("epmd.socket", "dm-event.socket", "iscsid.socket", "uuidd.socket", "lvm2-lvmpolld.socket", "logrotate.timer"),
+    *("libvirtd.socket", "libvirtd-ro.socket", "libvirtd-admin.socket", "virtlogd.socket", "virtlogd-admin.socket"),
+    *("virtlockd.socket", "virtlockd-admin.socket"),
+)
 # It is off, and without a key that all would share, until somebody makes it a cluster.
 SOFTWARE_HOOKS = {
     Software.SLURM: (
         'chroot "$1" systemctl --quiet disable munge.service slurmctld.service slurmd.service',
         'rm "$1"/etc/munge/munge.key',
+    ),
+    Software.OPENSTACK: (
+        f'chroot "$1" systemctl --quiet disable {" ".join(OPENSTACK_UNITS)}',
+        'chroot "$1" make-databases',
+        # The addresses and passwords of one pod.
+        'cd "$1"/etc && for each in nova neutron cinder placement; do '
+        "mkdir $each/$each.conf.d && ln -s /etc/podsim/cloud.conf $each/$each.conf.d/podsim.conf; done",
+        'mkdir "$1"/etc/glance/glance-api.conf.d && '
+        'ln -s /etc/podsim/cloud.conf "$1"/etc/glance/glance-api.conf.d/podsim.conf',
+        'mkdir "$1"/srv/volumes',
     ),
 }
 # What has no work in a container, or would leave `systemctl is-system-running` at "degraded".
@@ -97,7 +126,7 @@ def host_apt_settings() -> str:
 def tag(software: Iterable[Software] = ()) -> str:
     """The name and tag of the image that this version of the simulator runs on."""
     recipe = (_packages(software), MASKED_UNITS, METADATA, *_hooks(software))
-    return f"{_name(software)}:{fingerprint(recipe, root_files(CONTAINER_FILES))}"
+    return f"{_name(software)}:{fingerprint(recipe, root_files(_files(software)))}"
 
 
 def fingerprint(recipe: tuple[object, ...], files: bytes) -> str:
@@ -116,7 +145,7 @@ def build_image(podman: Podman, state: StateDirectory, software: Iterable[Softwa
         *_hooks(software),
     )
     try:
-        install_debian(archive, _packages(software), root_files(CONTAINER_FILES), hooks, state)
+        install_debian(archive, _packages(software), root_files(_files(software)), hooks, state)
         if earlier := podman.images(_name(software), "containers=false"):
             podman.run("image", "rm", *earlier)
         podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag(software))
@@ -130,6 +159,11 @@ def _name(software: Iterable[Software]) -> str:
 
 def _packages(software: Iterable[Software]) -> tuple[str, ...]:
     return (*PACKAGES, *(package for each in software for package in SOFTWARE_PACKAGES[each]))
+
+
+def _files(software: Iterable[Software]) -> dict[Path, tuple[str, ...]]:
+    more = {SOFTWARE_FILES[each]: ("**/*",) for each in software if each in SOFTWARE_FILES}
+    return {**CONTAINER_FILES, **more}
 
 
 def _hooks(software: Iterable[Software]) -> tuple[str, ...]:

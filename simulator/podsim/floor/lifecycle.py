@@ -15,13 +15,24 @@ from pathlib import Path
 
 import yaml
 
-from podsim.floor import data_plane, dhcp, guest_image, image, machines, network, switch, virtual_machines, vm_image
+from podsim.floor import (
+    cloud,
+    data_plane,
+    dhcp,
+    guest_image,
+    image,
+    machines,
+    network,
+    switch,
+    virtual_machines,
+    vm_image,
+)
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import Facts, Software
 from podsim.floor.facts_file import read_facts, sim_section
 from podsim.floor.keys import make_keys
-from podsim.floor.plan import Floor, plan
+from podsim.floor.plan import Floor, Kind, plan
 from podsim.floor.podman import Podman
 from podsim.floor.prerequisites import refuse_missing, require_root
 from podsim.floor.progress import Progress
@@ -35,10 +46,10 @@ def up(pods_file: Path, state: StateDirectory, progress: Progress) -> None:
     facts = read_facts(pods_file)
     floor = plan(facts)
     dhcp.server_addresses(floor)
-    refuse_missing(virtual_machines=bool(floor.virtual_machines))
+    refuse_missing(virtual_machines=bool(floor.virtual_machines), clouds=floor.cloud is not None)
     with _machine_lock():
         _refuse_other_pod(state, facts)
-        network.refuse_overlap(floor.networks)
+        network.refuse_overlap(floor.reached_networks)
         state.create()
         try:
             _build(floor, pods_file, state, progress)
@@ -96,7 +107,10 @@ def status(state: StateDirectory) -> list[tuple[str, str, str, str]]:
         condition = _condition(running >= {tor.name, *data_plane.DAEMONS}, switch.answers(tor))
         rows.append((tor.name, "ToR switch", condition, str(tor.address)))
     for machine in floor.machines:
-        condition = _condition(machine.name in running, machines.answers(machine))
+        answering = machines.answers(machine)
+        if floor.cloud and machine.kind is Kind.CLOUD:
+            answering = answering and not cloud.missing(floor.cloud, state)
+        condition = _condition(machine.name in running, answering)
         addresses = ", ".join(str(address.ip) for address in machine.management)
         rows.append((machine.name, machine.kind.value, condition, addresses))
     return rows
@@ -108,13 +122,17 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         state.facts.write_text(yaml.safe_dump({"sim": sim_section(pods_file)}, sort_keys=False), encoding="utf-8")
         podman.configure()
         make_keys(floor, state)
+        cloud.configure(floor, state)
     _provide_image(floor.software, podman, state, progress)
     if floor.virtual_machines and not vm_image.vm_image().directory.exists():
         with progress.step("virtual machines' image (built once, takes two minutes)"):
             vm_image.build_vm_image(state)
+    if floor.cloud:
+        _guest_image(state, progress)
     with progress.step("management network and cables"):
         network.build_management(floor, state)
         network.build_cables(floor)
+        network.build_control_network(floor)
         dhcp.build_dhcp_cables(floor)
     with progress.step("switches and DHCP"):
         data_plane.start_open_vswitch(state, daemons)
@@ -127,11 +145,15 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
         machines.start_containers(floor, tag, podman, state)
     with progress.step("waiting until all of them answer"):
         machines.wait_until_up(floor, podman, daemons, state)
+    if floor.cloud:
+        with progress.step("waiting until the cloud has its hypervisors"):
+            cloud.wait_until_up(floor.cloud, state)
 
 
 def _provide_image(software: Iterable[Software], podman: Podman, state: StateDirectory, progress: Progress) -> None:
     if not podman.images(image.tag(software)):
-        with progress.step("container image (built once, takes a minute)"):
+        minutes = "three minutes" if Software.OPENSTACK in software else "a minute"
+        with progress.step(f"container image (built once, takes {minutes})"):
             image.build_image(podman, state, software)
 
 
@@ -140,6 +162,7 @@ def _guest_image(state: StateDirectory, progress: Progress) -> Path:
     if not disk.exists():
         with progress.step("image of a cloud's virtual machines (built once, takes a minute)"):
             guest_image.build_guest_image(state)
+    guest_image.link(disk)
     return disk
 
 

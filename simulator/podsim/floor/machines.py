@@ -15,14 +15,22 @@ from podsim.floor.commands import run
 from podsim.floor.daemons import Daemons
 from podsim.floor.errors import FloorError
 from podsim.floor.facts import MachineType
-from podsim.floor.plan import BMC_PORT, MANAGEMENT_PORT, Floor, Kind, Machine
+from podsim.floor.plan import BMC_PORT, MANAGEMENT_PORT, CloudPlan, Floor, Kind, Machine
 from podsim.floor.podman import STATE_LABEL, Podman
 from podsim.floor.state import StateDirectory
 
 SOURCE = Path(podsim.__file__).parent
 CAPABILITIES = "NET_ADMIN,NET_RAW,SYS_CHROOT,AUDIT_WRITE"
+# OpenStack's helpers want all that root may, and mount a stand-in for NFS.
+CLOUD_CAPABILITIES = f"{CAPABILITIES},SYS_ADMIN,SYS_PTRACE,DAC_READ_SEARCH"
 AGENT_PORT = 8080
 SSH_PORT = 22
+# What is started in a machine that has a cable to a cloud's control network, beside what every machine has.
+TARGETS = {
+    Kind.CONTROLLER: "in-control-network.target",
+    Kind.CLOUD: "cloud.target",
+    Kind.POPLAR_SERVER: "hypervisor.target",
+}
 PARALLEL = 6
 BOOT_SECONDS = 90.0
 EMULATED_BOOT_SECONDS = 600.0
@@ -30,14 +38,16 @@ POLL_SECONDS = 0.2
 LIST_FAILED_UNITS = ("systemctl", "--failed", "--plain", "--no-legend")
 
 
-def create_arguments(machine: Machine, image: str, state: StateDirectory) -> list[str]:
-    """The arguments of `podman run` for a machine."""
+def create_arguments(machine: Machine, image: str, state: StateDirectory, cloud: CloudPlan | None = None) -> list[str]:
+    """The arguments of `podman run` for a machine of a floor, which may have a cloud."""
+    in_cloud = cloud is not None and (machine.kind is Kind.CLOUD or machine.is_hypervisor)
+    capabilities = CLOUD_CAPABILITIES if in_cloud else CAPABILITIES
     arguments = [
         # A container that an interrupted start left half-made never ran, so a new one takes its place.
         *("run", "--detach", "--replace", "--name", machine.container, "--hostname", machine.name),
         *("--add-host", f"{machine.name}:{machine.address}"),
         *("--label", f"{STATE_LABEL}={state.root}"),
-        *("--network", f"ns:/run/netns/{machine.container}", "--cap-add", CAPABILITIES),
+        *("--network", f"ns:/run/netns/{machine.container}", "--cap-add", capabilities),
         *("--volume", f"{SOURCE}:/opt/podsim/podsim:ro"),
     ]
     if machine.kind is Kind.IPU_MACHINE:
@@ -50,7 +60,13 @@ def create_arguments(machine: Machine, image: str, state: StateDirectory) -> lis
     arguments += ["--systemd", "always", "--volume", f"{state.machine(machine.name)}:/etc/podsim:ro"]
     if machine.rnics:
         arguments += ["--volume", f"{state.classes_of(machine.name)}:/sys/class:ro"]
-    return [*arguments, image]
+    if cloud is None or machine.control is None:
+        return [*arguments, image]
+    if in_cloud:
+        arguments += ["--volume", f"{state.volumes(cloud.declared.name)}:/srv/volumes"]
+    if machine.is_hypervisor:
+        arguments += ["--device", "/dev/net/tun"]
+    return [*arguments, image, "/sbin/init", f"--unit={TARGETS[machine.kind]}"]
 
 
 def make_device_classes(floor: Floor, state: StateDirectory) -> None:
@@ -74,7 +90,7 @@ def start_containers(floor: Floor, image: str, podman: Podman, state: StateDirec
         if condition == "exited":
             podman.run("start", machine.container)
         elif condition != "running":
-            podman.run(*create_arguments(machine, image, state))
+            podman.run(*create_arguments(machine, image, state, floor.cloud))
         elif machine.kind is not Kind.IPU_MACHINE:
             _start_failed_units(machine, podman)
 

@@ -1,10 +1,12 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The management network and every machine's cables: one bridge, and a network namespace per container.
+"""The management network, a cloud's control network and every machine's cables.
+
+A network is a bridge on the host, and each container has a network namespace.
 
 The namespaces exist before the containers, so that a machine boots with its cables plugged in and keeps them when it
 is restarted. The switches' ports are in a namespace of their own, because the host would answer ARP on them. Of the
-host only the management bridge is seen; its sysctls and its firewall are not touched.
+host only these bridges are seen; its sysctls and its firewall are not touched.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from podsim.floor.commands import ip_batch, run
 from podsim.floor.errors import FloorError
 from podsim.floor.plan import (
     BMC_PORT,
+    CONTROL_BRIDGE,
+    CONTROL_PORT,
     DATA_PLANE_NAMESPACE,
     LINK_PREFIX,
     MANAGEMENT_BRIDGE,
@@ -40,11 +44,11 @@ def owner() -> str | None:
 
 
 def refuse_overlap(networks: Iterable[IPv4Network]) -> None:
-    """Refuse when the host already reaches one of the management networks in another way."""
+    """Refuse when the host already reaches one of the pod's networks in another way."""
     routes = json.loads(run("ip", "-4", "-j", "route", "show", "table", "all"))
     for network in networks:
         for route in routes:
-            if route["dst"] == "default" or route.get("dev") == MANAGEMENT_BRIDGE:
+            if route["dst"] == "default" or route.get("dev") in (MANAGEMENT_BRIDGE, CONTROL_BRIDGE):
                 continue
             if network.overlaps(IPv4Network(route["dst"])):
                 raise FloorError(
@@ -68,8 +72,29 @@ def build_management(floor: Floor, state: StateDirectory) -> None:
     existing = _links()
     for switch in floor.switches:
         if switch.management_link not in existing:
-            _add_management_cable(switch.management_link, SWITCH_MANAGEMENT_PORT, switch.namespace)
+            _add_cable(switch.management_link, MANAGEMENT_BRIDGE, SWITCH_MANAGEMENT_PORT, switch.namespace)
         ip_batch(_management_port(SWITCH_MANAGEMENT_PORT, (switch.management,), floor.networks), switch.namespace)
+
+
+def build_control_network(floor: Floor) -> None:
+    """The bridge of a cloud's control network with the control node's address, and a cable to each machine in it.
+
+    Hypervisors have Open vSwitch in user space, which fills in no checksums.
+    """
+    if floor.cloud is None:
+        return
+    if CONTROL_BRIDGE not in _links():
+        ip_batch([f"link add {CONTROL_BRIDGE} type bridge"])
+    address = f"address replace {floor.cloud.control_node} dev {CONTROL_BRIDGE}"
+    ip_batch([address, f"link set {CONTROL_BRIDGE} addrgenmode none up"])
+    run("ethtool", "-K", CONTROL_BRIDGE, "tx", "off")
+    existing = _links()
+    for machine in floor.containers:
+        if machine.control is None:
+            continue
+        if machine.control.link not in existing:
+            _add_cable(machine.control.link, CONTROL_BRIDGE, CONTROL_PORT, machine.container)
+        disable_transmit_checksum(CONTROL_PORT, machine.container)
 
 
 def build_cables(floor: Floor) -> None:
@@ -78,7 +103,8 @@ def build_cables(floor: Floor) -> None:
     existing = _links()
     for machine in floor.containers:
         if machine.management_link not in existing:
-            _add_management_cable(machine.management_link, MANAGEMENT_PORT, machine.container, machine.management_mac)
+            end = (MANAGEMENT_PORT, machine.container, machine.management_mac)
+            _add_cable(machine.management_link, MANAGEMENT_BRIDGE, *end)
         for rnic in machine.rnics:
             add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
             disable_transmit_checksum(rnic.name, machine.container)
@@ -135,12 +161,12 @@ def remove_network() -> None:
     ip_batch(f"link delete {link}" for link in _links())
 
 
-def _add_management_cable(link: str, port: str, namespace: str, mac: str | None = None) -> None:
+def _add_cable(link: str, bridge: str, port: str, namespace: str, mac: str | None = None) -> None:
     address = f"address {mac}" if mac else ""
     ip_batch(
         [
             f"link add {link} type veth peer name {port} {address} netns {namespace}",
-            f"link set {link} master {MANAGEMENT_BRIDGE} addrgenmode none up",
+            f"link set {link} master {bridge} addrgenmode none up",
         ]
     )
 

@@ -3,7 +3,7 @@
 """The plan of all that a floor needs on the host: a pure translation of the facts into named pieces.
 
 Linux allows 15 characters in an interface name, so links are numbered: `psm3` is the management cable of the
-third machine, `pst1e9-1` is port Ethernet9/1 of the first switch.
+third machine, `psc3` its cable to a cloud's control network, `pst1e9-1` is port Ethernet9/1 of the first switch.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from enum import Enum
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import count
 
-from podsim.floor.facts import Cable, Dhcp, Facts, MachineType, Software, Switch
+from podsim.floor.facts import Cable, Cloud, ControlNetwork, Dhcp, Facts, MachineType, Software, Switch
 
 MANAGEMENT_BRIDGE = "ps-mgmt"
+CONTROL_BRIDGE = "ps-control"
 LINK_PREFIX = "ps"
 # A machine's container and its network namespace; the dot sets the two others apart from any machine's name.
 NAMESPACE_PREFIX = "podsim"
@@ -23,6 +24,7 @@ DATA_PLANE_NAMESPACE = f"{NAMESPACE_PREFIX}.dataplane"
 DHCP_NAMESPACE = f"{NAMESPACE_PREFIX}.dhcp"
 DHCP_OPENFLOW_PORT = 1
 MANAGEMENT_PORT = "eth0"
+CONTROL_PORT = "control0"
 BMC_PORT = "bmc0"
 IPU_MACHINE_RNIC = "rnic0"
 SWITCH_USER = "admin"
@@ -32,6 +34,7 @@ class Kind(Enum):
     """The kinds of machine that stand on the floor."""
 
     CONTROLLER = "controller"
+    CLOUD = "cloud"
     POPLAR_SERVER = "Poplar server"
     IPU_MACHINE = "IPU-Machine"
 
@@ -45,6 +48,14 @@ class Rnic:
     switch_link: str
     lease: IPv4Interface | None = None
     mtu: int | None = None
+
+
+@dataclass(frozen=True)
+class ControlCable:
+    """A cable to a cloud's control network, and the address of who is in it; a hypervisor only passes frames on."""
+
+    link: str
+    address: IPv4Interface | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,12 @@ class Machine:
     management_mac: str | None
     rnics: tuple[Rnic, ...]
     bmc_mac: str | None = None
+    control: ControlCable | None = None
+
+    @property
+    def is_hypervisor(self) -> bool:
+        """Whether machines of a cloud run on it."""
+        return self.kind is Kind.POPLAR_SERVER and self.control is not None
 
     @property
     def container(self) -> str:
@@ -130,6 +147,19 @@ class SwitchPlan:
 
 
 @dataclass(frozen=True)
+class CloudPlan:
+    """The cloud of a floor, and the network by which its machines are reached."""
+
+    declared: Cloud
+    control: ControlNetwork
+
+    @property
+    def control_node(self) -> IPv4Interface:
+        """The address of the machine that runs the simulation."""
+        return IPv4Interface((self.control.control_node, self.control.network.prefixlen))
+
+
+@dataclass(frozen=True)
 class Floor:
     """Everything to create, in an order that any part may rely on; an uplink is its links at both ends."""
 
@@ -139,6 +169,12 @@ class Floor:
     uplinks: tuple[tuple[str, str], ...]
     machines: tuple[Machine, ...]
     software: tuple[Software, ...]
+    cloud: CloudPlan | None = None
+
+    @property
+    def reached_networks(self) -> tuple[IPv4Network, ...]:
+        """The networks that the host gets."""
+        return (*self.networks, *((self.cloud.control.network,) if self.cloud else ()))
 
     @property
     def containers(self) -> tuple[Machine, ...]:
@@ -170,6 +206,8 @@ def plan(facts: Facts) -> Floor:
         return bridges[cable.switch] + cable.port.replace("Ethernet", "e").replace("/", "-")
 
     machines: list[Machine] = []
+    cloud = _cloud(facts)
+    in_control_network = _in_control_network(cloud)
 
     def add(
         name: str,
@@ -181,11 +219,17 @@ def plan(facts: Facts) -> Floor:
         bmc_mac: str | None = None,
     ) -> None:
         management = tuple(_on_network(address, networks) for address in addresses)
-        link = f"{LINK_PREFIX}m{len(machines) + 1}"
-        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics, bmc_mac))
+        number = len(machines) + 1
+        link = f"{LINK_PREFIX}m{number}"
+        control = None
+        if name in in_control_network:
+            control = ControlCable(f"{LINK_PREFIX}c{number}", in_control_network[name])
+        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics, bmc_mac, control))
 
     for controller in facts.controllers:
         add(controller.name, Kind.CONTROLLER, (controller.management,), ())
+    for declared in facts.clouds:
+        add(declared.name, Kind.CLOUD, (declared.management,), ())
     for server in facts.poplar_servers:
         rnics = tuple(Rnic(rnic.name, rnic.mac, switch_link(rnic.cable)) for rnic in server.rnics)
         add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics, machine_type=server.machine)
@@ -231,7 +275,24 @@ def plan(facts: Facts) -> Floor:
         tuple((switch_link(one), switch_link(other)) for one, other in (uplink.ends for uplink in facts.uplinks)),
         tuple(machines),
         facts.software,
+        cloud,
     )
+
+
+def _cloud(facts: Facts) -> CloudPlan | None:
+    return CloudPlan(facts.clouds[0], facts.control) if facts.clouds and facts.control else None
+
+
+def _in_control_network(cloud: CloudPlan | None) -> dict[str, IPv4Interface | None]:
+    """The machines with a cable to it, and the address of each that has one there."""
+    if cloud is None:
+        return {}
+    addresses = {**dict(cloud.control.controllers), cloud.declared.name: cloud.declared.control}
+    prefix = cloud.control.network.prefixlen
+    return {
+        **{name: IPv4Interface((address, prefix)) for name, address in addresses.items()},
+        **dict.fromkeys(cloud.declared.hypervisors),
+    }
 
 
 def _on_network(address: IPv4Address, networks: tuple[IPv4Network, ...]) -> IPv4Interface:

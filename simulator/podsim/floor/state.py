@@ -38,6 +38,8 @@ class StateDirectory:
         self.switches = self.root / "switches"
         self.data_plane = self.root / "dataplane"
         self.dhcp = self.root / "dhcp"
+        self.clouds = self.root / "clouds"
+        self.clouds_yaml = self.root / "clouds.yaml"
         self.image = self.root / "image"
 
     def create(self) -> None:
@@ -47,7 +49,7 @@ class StateDirectory:
                 parent.mkdir()
                 _give_to_caller(parent)
         parts = (self.machines, self.device_classes, self.virtual_machines, self.switches)
-        for directory in (self.root, *parts, self.data_plane, self.dhcp, self.image):
+        for directory in (self.root, *parts, self.data_plane, self.dhcp, self.clouds, self.image):
             directory.mkdir(exist_ok=True)
 
     def machine(self, name: str) -> Path:
@@ -65,6 +67,10 @@ class StateDirectory:
     def switch(self, name: str) -> Path:
         """The directory with a switch's configuration, certificate, log and requests."""
         return self.switches / name
+
+    def volumes(self, cloud: str) -> Path:
+        """The directory with the volumes of a cloud, a file each, which its machines see as /srv/volumes."""
+        return self.clouds / cloud / "volumes"
 
     def hand_over(self) -> None:
         """Give everything to the user who called sudo, so that ssh and Ansible work without root."""

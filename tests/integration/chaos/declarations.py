@@ -154,15 +154,15 @@ def _tor_mtu(document: Document, _chance: Random) -> bool:
 Edit = Callable[[Document, Random], bool]
 # Each with the stages in which its run has something to do, whatever is there.
 EDITS: dict[str, tuple[Edit, tuple[str, ...]]] = {
-    "add": (_add, ("7", "8", "10", "12")),
-    "remove": (_remove, ("1", "3", "5", "6")),
-    "replace": (_replace, ("1", "2", "5", "6", "7", "8", "11", "12")),
-    "exchange": (_exchange, ("1", "3", "4", "5", "6", "7", "8", "9", "10", "12")),
-    "resize": (_resize, ("6", "7", "12")),
-    "move": (_move, ("8", "12")),
-    "vlan": (_vlan, ("8",)),
-    "partition": (_partition, ("3", "10")),
-    "RNIC MTU": (_rnic_mtu, ("9",)),
-    "ToR MTU": (_tor_mtu, ("8",)),
+    "add": (_add, ("8", "9", "11", "13")),
+    "remove": (_remove, ("2", "4", "6", "7")),
+    "replace": (_replace, ("2", "3", "6", "7", "8", "9", "12", "13")),
+    "exchange": (_exchange, ("2", "4", "5", "6", "7", "8", "9", "10", "11", "13")),
+    "resize": (_resize, ("7", "8", "13")),
+    "move": (_move, ("9", "13")),
+    "vlan": (_vlan, ("9",)),
+    "partition": (_partition, ("4", "11")),
+    "RNIC MTU": (_rnic_mtu, ("10",)),
+    "ToR MTU": (_tor_mtu, ("9",)),
 }
 ALWAYS = ("replace", "exchange")

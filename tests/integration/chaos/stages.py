@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 LOOK, LOCK, VERIFY, UNLOCK = "look", "lock", "verify", "unlock"
-NUMBERED = tuple(str(number) for number in range(1, 13))
+# The first and the last are of clouds, of which this pod has none.
+NUMBERED = tuple(str(number) for number in range(2, 14))
 STAGES = (LOOK, LOCK, *NUMBERED, UNLOCK, VERIFY)
 OF_PLAYS = {
     "Look at every device": LOOK,
@@ -21,5 +22,5 @@ OF_PLAYS = {
 
 def stage_of(play: str) -> str:
     """The stage that a play belongs to; empty where it is none of these."""
-    number = re.match(r"(\d+)/12 ", play)
+    number = re.match(r"(\d+)/14 ", play)
     return number.group(1) if number else OF_PLAYS.get(play, "")

@@ -48,7 +48,7 @@ def test_it_happens_once_in_its_stage_or_when_that_has_ended(tasks_before: int, 
 
 
 def test_a_stage_is_known_by_the_name_of_its_play() -> None:
-    assert stage_of("8/12 Configure ToR switches") == "8"
+    assert stage_of("9/14 Configure ToR switches") == "9"
     assert stage_of("Report") == ""
     assert len(set(STAGES)) == 16
 
@@ -56,7 +56,7 @@ def test_a_stage_is_known_by_the_name_of_its_play() -> None:
 def run(code: int | None, *messages: str, claimed: str = "") -> Run:
     said = "".join(f"FAILED ctrl001: a task\n{indent(message, '  ')}\n" for message in messages)
     reports = [{"kind": "report", "view": "stage", "host": claimed, "lines": ["something"]}] if claimed else []
-    return Run(code, f"12/12 A stage\n{said}\nPLAY RECAP ***\n", reports)
+    return Run(code, f"14/14 A stage\n{said}\nPLAY RECAP ***\n", reports)
 
 
 def test_a_failure_is_reported_in_sentences_with_a_remedy() -> None:

@@ -125,3 +125,15 @@ def test_a_controller_with_a_host_of_its_own() -> None:
 @pytest.mark.parametrize("spelling", ["Et9", "et9/1", "Ethernet9/1", "ethernet9"])
 def test_one_port_has_one_name(spelling: str) -> None:
     assert canonical_port(spelling) == "Ethernet9/1"
+
+
+def test_a_cloud_is_worked_on_from_the_control_node() -> None:
+    cloud = {"physical_network": "rnic", "control_network": "control"}
+    pods = {"pod001": {"model": "bow-pod64"}}
+    declaration = parse_declaration({"schema": 1, "pods": pods, "clouds": {"cloud001": cloud}})
+    assert groups(declaration)["clouds"] == ["cloud001"]
+    assert host_variables(declaration)["cloud001"] == {
+        "cloud_entry": "cloud001",
+        "ansible_connection": "local",
+        "ansible_become": False,
+    }

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
-from ansible_collections.ipu.pod.plugins.module_utils._look.use import SQUEUE, slurm_jobs
+from ansible_collections.ipu.pod.plugins.module_utils._look.use import SQUEUE, connections, running_on, slurm_jobs
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError
 
 
@@ -52,3 +52,40 @@ def test_each_job_has_its_user() -> None:
 def test_an_answer_that_is_none_is_an_error(programs: Programs) -> None:
     with pytest.raises(DeviceError, match="squeue"):
         slurm_jobs(programs)
+
+
+# As iproute2 6.1 prints them.
+UDP = 'udp ESTAB 0      0      10.5.1.224:51628 10.5.1.1:9 users:(("python3",pid=471,fd=3))'
+TCP = "tcp ESTAB 0      0      10.5.1.224:2049 10.5.1.1:9"
+
+
+def test_a_connection_is_named_with_its_program() -> None:
+    found = connections(Programs(lambda _argv: (0, f"{UDP}\n{TCP}\n", "")), "10.5.1.224")
+    assert found == [
+        "udp connection from 10.5.1.224:51628 to 10.5.1.1:9 of python3 (process 471)",
+        "tcp connection from 10.5.1.224:2049 to 10.5.1.1:9 of an unknown program",
+    ]
+
+
+def test_only_the_connections_from_the_given_addresses_are_asked_for() -> None:
+    asked: list[str] = []
+
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        if argv[0] != "ss":
+            raise FileNotFoundError(2, "No such file or directory", argv[0])
+        asked.append(argv[-1])
+        return 0, "", ""
+
+    assert running_on(Programs(run), [], ["10.5.1.224"]) == ([], [])
+    assert asked == ["src = 10.5.1.224"]
+
+
+def test_connections_that_cannot_be_listed_count_as_use() -> None:
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        if argv[0] != "ss":
+            raise FileNotFoundError(2, "No such file or directory", argv[0])
+        return 0, "what is this", ""
+
+    in_use, unknown = running_on(Programs(run), [], ["10.5.1.224"])
+    assert in_use == [f"whatever it is ({unknown[0]})"]
+    assert unknown == ["ss: 'what is this' is no connection"]

@@ -191,7 +191,7 @@ def test_ignored_failures_are_reported_by_the_decision_and_not_here(shown: Shown
     assert shown.lines == []
 
 
-STAGE = "8/12 Configure ToR switches"
+STAGE = "9/14 Configure ToR switches"
 
 
 def play(name: str) -> Any:
@@ -200,9 +200,9 @@ def play(name: str) -> Any:
 
 def test_a_stage_is_shown_once_when_its_first_task_begins_and_its_lines_below_it(shown: Shown) -> None:
     callback = report.CallbackModule()
-    for name in ("Look", "7/12 Nobody has anything to do here", STAGE, STAGE):
+    for name in ("Look", "8/14 Nobody has anything to do here", STAGE, STAGE):
         callback.v2_playbook_on_play_start(play(name))
-        if name != "7/12 Nobody has anything to do here":
+        if name != "8/14 Nobody has anything to do here":
             callback.v2_playbook_on_task_start(None, False)
             callback.v2_playbook_on_task_start(None, False)
     callback.v2_runner_on_ok(result("ansible.builtin.command", result={"changed": True}))

@@ -97,3 +97,15 @@ def test_the_path_of_pods_yml_is_no_template(tmp_path: Path) -> None:
     shown = run_in(tmp_path, PROGRAM.parent / "ansible", "-i", folder / "pods.yml", "pod001-poplar1", *show)
     assert str(folder) in " ".join(shown.stdout.split()), shown.stderr
     assert nothing_ran(tmp_path)
+
+
+def test_a_cloud_is_a_host_that_runs_with_the_python_of_ansible(tmp_path: Path) -> None:
+    given = tmp_path / "pods.yml"
+    given.write_text(
+        "plugin: ipu.pod.pods\nschema: 1\npods: {p: {model: bow-pod64}}\n"
+        "clouds: {cloud001: {physical_network: rnic, control_network: control}}\n"
+    )
+    command = (PROGRAM.parent / "ansible", "-i", given, "clouds", "-m", "ansible.builtin.debug", "-a")
+    done = run_in(tmp_path, *command, "msg='{{ ansible_python_interpreter }} {{ group_names }}'")
+    assert f"{PROGRAM.parent}/python" in done.stdout
+    assert "['clouds', 'ipu_pods']" in done.stdout

@@ -165,3 +165,27 @@ def test_a_run_holds_the_pods_that_it_may_change() -> None:
     assert lock_hosts(declaration, ["v"]) == {"v": ["a", "b"]}
     assert lock_hosts(declaration, ["b-tor", "c-tor"]) == {"v": ["b"], "localhost": ["c"]}
     assert lock_hosts(declaration, ["localhost", "b-ipum1", "c-poplar1"]) == {}
+
+
+def test_a_cloud_is_changed_under_the_locks_of_the_pods_of_its_vpods() -> None:
+    cloud = {"physical_network": "rnic", "control_network": "control"}
+    server = {"poplar_servers": 1, "hypervisors": ["p-poplar1"], "virtual_functions": 0, "rnic": {"vlan": 100}}
+    other = {"poplar_servers": 1, "hypervisors": ["q-poplar1"], "virtual_functions": 0, "rnic": {"vlan": 100}}
+    vpod = {"cluster": "c", "ipus": 4, "vlan": 101}
+    alice = {**vpod, "poplar_servers": ["p-poplar1"], "cloud": {"name": "cloud001"}}
+    declaration = declared(
+        {"p": server, "q": other},
+        controllers={"v": {"host": "p-poplar1"}, "w": {"host": "q-poplar1"}},
+        clusters={"c": {"controller": "v", "pods": ["p"]}, "d": {"controller": "w", "pods": ["q"]}},
+        vpods={"alice": alice, "gone": {**vpod, "vlan": 102, "cluster": "d", "state": "absent"}},
+        clouds={"cloud001": cloud, "cloud002": cloud},
+    )
+    assert lock_hosts(declaration, ["cloud001"]) == {"p-poplar1": ["p"], "q-poplar1": ["q"]}
+    assert lock_hosts(declaration, ["cloud002"]) == {"q-poplar1": ["q"]}
+
+
+def test_a_cloud_without_vpods_is_changed_under_the_locks_of_all_pods() -> None:
+    cloud = {"physical_network": "rnic", "control_network": "control"}
+    assert lock_hosts(on_a_server(["switch", "servers", "controller"], clouds={"c1": cloud}), ["c1"]) == {
+        "p-poplar1": ["p"]
+    }

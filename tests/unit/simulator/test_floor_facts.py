@@ -139,8 +139,8 @@ def test_software_is_added_to_the_floor_of_another_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("added", "sentence"),
     [
-        ({"software": ["windows"]}, "sim.software[0] is 'windows', but it has to be `slurm`."),
-        ({"controllers": {}}, "sim has an unknown key `controllers`; it takes software."),
+        ({"software": ["windows"]}, "sim.software[0] is 'windows', but it has to be `slurm` or `openstack`."),
+        ({"controllers": {}}, "sim has an unknown key `controllers`; it takes software, control, clouds."),
     ],
 )
 def test_nothing_else_is_added(tmp_path: Path, added: dict[str, Any], sentence: str) -> None:
@@ -213,3 +213,83 @@ def test_a_file_without_facts_is_named(tmp_path: Path, text: str | None, complai
     with pytest.raises(FloorError) as refusal:
         read_facts(pods_file)
     assert str(refusal.value).startswith(f"{pods_file} {complaint}")
+
+
+CONTROL = {
+    "network": "10.6.0.0/16",
+    "control_node": "10.6.0.1",
+    "controllers": {"ctrl001": "10.6.0.200"},
+    "machines": "10.6.1.0/24",
+}
+CLOUD = {"management": "10.3.1.210", "control": "10.6.0.210", "hypervisors": ["pod001-poplar3"], "users": ["alice"]}
+WITH_CLOUD = {**SIM, "software": ["openstack"], "control": CONTROL, "clouds": {"cloud001": CLOUD}}
+
+
+def test_a_cloud_is_added_to_the_floor_of_another_file() -> None:
+    facts = read_facts(PODS_FILE.parents[1] / "sim_openstack" / "pods.yml")
+    [cloud] = facts.clouds
+    assert (cloud.name, cloud.hypervisors) == ("cloud001", ("pod001-poplar3", "pod001-poplar4"))
+    assert facts.control is not None
+    assert facts.control.controllers == (("ctrl001", IPv4Address("10.6.0.200")),)
+    assert dataclasses.replace(facts, software=(), control=None, clouds=()) == read_facts(PODS_FILE)
+
+
+@pytest.mark.parametrize(
+    ("sim", "sentence"),
+    [
+        ({"clouds": {}}, "sim.clouds: a floor with a control network has one cloud, not none; declare one."),
+        (
+            {"clouds": {"cloud001": CLOUD, "cloud002": {**CLOUD, "management": "10.3.1.211"}}},
+            "sim.clouds: a floor with a control network has one cloud, not cloud001, cloud002; declare one.",
+        ),
+        ({"software": []}, "sim.clouds.cloud001 needs its software; add `openstack` to sim.software."),
+        (
+            {"control": None},
+            "sim.clouds.cloud001 needs a network to its machines; declare it as sim.control.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, "hypervisors": ["pod001-ipum1"]}}},
+            "sim.clouds.cloud001.hypervisors[0] is 'pod001-ipum1', but it has to be a Poplar server of "
+            "sim.poplar_servers.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, "users": ["Alice!"]}}},
+            "sim.clouds.cloud001.users[0] is 'Alice!', but it has to be the name of a user, such as alice.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, "management": "10.3.1.101"}}},
+            "sim: cloud001 and pod001-poplar1 both have the management address 10.3.1.101; each needs its own.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, "control": "10.6.1.9"}}},
+            "sim: the control address 10.6.1.9 of cloud001 has to be in 10.6.0.0/16, but not in 10.6.1.0/24, which is "
+            "for machines.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, "control": "10.6.0.200"}}},
+            "sim: ctrl001 and cloud001 both have the control address 10.6.0.200; each needs its own.",
+        ),
+        (
+            {"control": {**CONTROL, "controllers": {"ctrl002": "10.6.0.200"}}},
+            "sim.control.controllers.ctrl002 is no controller of sim.controllers; name one of them or leave it out.",
+        ),
+        (
+            {"control": {**CONTROL, "machines": "10.7.1.0/24"}},
+            "sim.control.machines 10.7.1.0/24 is not within sim.control.network 10.6.0.0/16.",
+        ),
+        (
+            {"control": {**CONTROL, "network": "10.3.0.0/16"}},
+            "sim.control.network 10.3.0.0/16 overlaps the management network 10.3.1.0/24.",
+        ),
+    ],
+)
+def test_a_wrong_cloud_is_refused_with_one_sentence(sim: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(FloorError, match=f"^{re.escape(sentence)}$"):
+        facts_from({**WITH_CLOUD, **sim})
+
+
+def test_a_hypervisor_without_an_rnic_is_refused() -> None:
+    sim = copy.deepcopy(WITH_CLOUD)
+    sim["poplar_servers"]["pod001-poplar3"]["rnics"] = {}
+    with pytest.raises(FloorError, match=r"^sim\.clouds\.cloud001\.hypervisors: pod001-poplar3 has no RNIC"):
+        facts_from(sim)

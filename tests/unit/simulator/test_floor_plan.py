@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import json
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 
 import pytest
 import yaml
 
+from podsim.floor.cloud import configure
 from podsim.floor.data_plane import dhcp_flows
 from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
@@ -22,6 +24,7 @@ from podsim.floor.switch import surroundings
 
 INVENTORIES = Path(__file__).parents[3] / "inventories"
 PODS_FILE = INVENTORIES / "sim_pod64" / "pods.yml"
+OPENSTACK = INVENTORIES / "sim_openstack" / "pods.yml"
 TWO_PODS = INVENTORIES / "sim_pod128" / "pods.yml"
 
 
@@ -168,3 +171,79 @@ def test_an_ipu_machine_runs_its_agent_and_no_systemd(floor: Floor, tmp_path: Pa
         *("podsim", "machine", "--agent", "10.2.1.16:8080", "--rnic", "rnic0", "--mtu", "9000", "pod001-ipum16")
     ]
     assert "--systemd" not in arguments
+
+
+@pytest.fixture(name="cloudy")
+def _cloudy() -> Floor:
+    return plan(read_facts(OPENSTACK))
+
+
+def test_a_cloud_is_a_machine_beside_those_of_the_pod(floor: Floor, cloudy: Floor) -> None:
+    assert {each.name for each in cloudy.machines} - {each.name for each in floor.machines} == {"cloud001"}
+    cloud = machine(cloudy, "cloud001")
+    assert (cloud.kind, cloud.address, cloud.rnics) == (Kind.CLOUD, IPv4Address("10.3.1.210"), ())
+    assert all(each.control is None for each in floor.machines)
+
+
+def test_hypervisors_are_in_the_control_network_without_an_address(cloudy: Floor) -> None:
+    cables = {each.name: each.control for each in cloudy.machines if each.control}
+    assert {name: cable.address for name, cable in cables.items()} == {
+        "ctrl001": IPv4Interface("10.6.0.200/16"),
+        "cloud001": IPv4Interface("10.6.0.210/16"),
+        "pod001-poplar3": None,
+        "pod001-poplar4": None,
+    }
+    links = {cable.link for cable in cables.values()} | {each.management_link for each in cloudy.machines}
+    assert len(links) == len(cables) + len(cloudy.machines)
+
+
+def test_only_machines_of_the_cloud_may_mount_and_see_its_volumes(cloudy: Floor, tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path / "pod")
+    allowed, mounted, taps = set(), set(), set()
+    for each in cloudy.machines:
+        arguments = create_arguments(each, "image:tag", state, cloudy.cloud)
+        if "SYS_ADMIN" in arguments[arguments.index("--cap-add") + 1]:
+            allowed.add(each.name)
+        if f"{state.volumes('cloud001')}:/srv/volumes" in arguments:
+            mounted.add(each.name)
+        if "/dev/net/tun" in arguments:
+            taps.add(each.name)
+    hypervisors = {"pod001-poplar3", "pod001-poplar4"}
+    assert (allowed, mounted, taps) == ({"cloud001", *hypervisors}, {"cloud001", *hypervisors}, hypervisors)
+
+
+def test_each_machine_starts_what_it_is_for(cloudy: Floor, tmp_path: Path) -> None:
+    def command(name: str) -> list[str]:
+        arguments = create_arguments(machine(cloudy, name), "image:tag", StateDirectory(tmp_path), cloudy.cloud)
+        return arguments[arguments.index("image:tag") + 1 :]
+
+    assert command("cloud001") == ["/sbin/init", "--unit=cloud.target"]
+    assert command("pod001-poplar4") == ["/sbin/init", "--unit=hypervisor.target"]
+    assert command("ctrl001") == ["/sbin/init", "--unit=in-control-network.target"]
+    assert command("pod001-poplar1") == []
+
+
+def test_the_operator_and_each_user_have_an_entry_in_clouds_yaml(cloudy: Floor, tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path)
+    state.create()
+    make_keys(cloudy, state)
+    configure(cloudy, state)
+    entries = yaml.safe_load(state.clouds_yaml.read_text(encoding="ascii"))["clouds"]
+    assert list(entries) == ["cloud001", "cloud001-alice", "cloud001-bob"]
+    assert {entry["auth"]["auth_url"] for entry in entries.values()} == {"http://10.3.1.210:5000/v3"}
+    assert len({entry["auth"]["password"] for entry in entries.values()}) == 3
+    before = state.clouds_yaml.read_bytes()
+    configure(cloudy, state)
+    assert state.clouds_yaml.read_bytes() == before
+    assert state.clouds_yaml.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_hypervisor_knows_the_services_password_and_nobody_elses(cloudy: Floor, tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path)
+    state.create()
+    make_keys(cloudy, state)
+    configure(cloudy, state)
+    passwords = json.loads((state.clouds / "cloud001" / "passwords.json").read_text(encoding="ascii"))
+    known = "".join(path.read_text() for path in state.machine("pod001-poplar3").iterdir())
+    assert {owner for owner, password in passwords.items() if password in known} == {"service", "messages"}
+    assert [path.name for path in state.machine("pod001-poplar1").glob("cloud*")] == []

@@ -1,0 +1,134 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contradictions between clouds, the vPODs in them, and the pods."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from ipaddress import IPv4Address, IPv4Network
+
+from .._desired.clouds import pools_of
+from .._desired.containers import block_clashes, rnic_subnet
+from .._inventory.hosts import FIXED_GROUPS
+from .._pod.clouds import TENANT, CloudShare
+from .._pod.devices import POPLAR_SERVER, devices_of, devices_of_pod
+from .._pod.hypervisors import hypervisors_of
+from .._pod.kinds import Finding
+from .._pod.model import Declaration, Vpod
+from .._pod.wording import unknown
+
+
+def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
+    """Return the problems of what vPODs have in clouds, but for addresses."""
+    hypervisors = hypervisors_of(declaration)
+    projects: dict[tuple[str, str, str], str] = {}
+    vlans = _vlans(declaration)
+    yield from _names(declaration)
+    for vpod, share in _shares(declaration):
+        path = f"vpods.{vpod.name}.cloud"
+        if share.name not in declaration.clouds:
+            yield f"{path}.name", unknown(share.name, "cloud", declaration.clouds)
+        yield from _carriers(path, vpod, hypervisors)
+        if vpod.ipus % share.ipus_per_machine:
+            yield (
+                f"{path}.ipus_per_machine",
+                f"{vpod.ipus} IPUs are no multiple of {share.ipus_per_machine}; use a divisor of {vpod.ipus}",
+            )
+        project = (share.name, share.domain, share.project)
+        if (other := projects.setdefault(project, path)) != path:
+            yield f"{path}.project", f"{share.project!r} is already that of {other}; a vPOD has a project of its own"
+        yield from _machines(path, share)
+        if share.storage:
+            here = f"{path}.storage.vlan"
+            if (owner := vlans.setdefault(share.storage.vlan, here)) != here:
+                yield here, f"VLAN {share.storage.vlan} is also {owner}; give each its own"
+
+
+def cloud_address_findings(declaration: Declaration) -> Iterator[Finding]:
+    """Return the problems of addresses of machines and of storage networks in clouds."""
+    devices = devices_of(declaration)
+    networks = {
+        f"of the RNIC of {device.name}": rnic_subnet(device)
+        for device in devices.values()
+        if device.kind == POPLAR_SERVER
+    }
+    for vpod, share in _shares(declaration):
+        path = f"vpods.{vpod.name}.cloud"
+        servers = [devices[name] for name in vpod.poplar_servers]
+        for server in servers:
+            yield from block_clashes(path, "machines", declaration, server, devices)
+            if rnic_subnet(server) != rnic_subnet(servers[0]):
+                yield (
+                    path,
+                    f"the RNICs of {server.name} and {servers[0].name} are in different networks; machines of a vPOD "
+                    "are in one",
+                )
+        pools = pools_of(declaration, vpod, devices)
+        addresses, machines = sum(map(len, pools)), vpod.ipus // share.ipus_per_machine
+        if share.is_kept and machines > addresses:
+            yield (
+                f"{path}.ipus_per_machine",
+                f"{machines} machines are more than the {addresses} addresses of its hypervisors; use a larger number",
+            )
+        if not share.storage:
+            continue
+        here, subnet = f"{path}.storage.subnet", IPv4Network(share.storage.subnet)
+        for whose, network in networks.items():
+            if subnet.overlaps(network):
+                yield here, f"{subnet} overlaps {network} {whose}; use other addresses"
+                break
+        else:
+            for device in devices.values():
+                address = device.facts.get("management_address")
+                if address and IPv4Address(address) in subnet:
+                    yield here, f"{subnet} has {address}, the management address of {device.name}; use other addresses"
+                    break
+
+
+def _names(declaration: Declaration) -> Iterator[Finding]:
+    pods = declaration.pods.values()
+    taken = {
+        **dict.fromkeys(FIXED_GROUPS, "a group that always exists"),
+        **{pod.name: f"pods.{pod.name}" for pod in pods},
+        **{device.name: f"a device of {pod.name}" for pod in pods for device in devices_of_pod(pod)},
+        **{name: f"controllers.{name}" for name in declaration.controllers},
+    }
+    for name in declaration.clouds:
+        if name in taken:
+            yield f"clouds.{name}", f"{name!r} is the name of {taken[name]}; give the cloud another name"
+
+
+def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[Finding]:
+    if not vpod.poplar_servers:
+        yield path, f"its machines need hypervisors; name them in vpods.{vpod.name}.poplar_servers"
+    for server in vpod.poplar_servers:
+        if server not in hypervisors:
+            yield path, f"{server!r} is bare metal and carries no machines; name it in hypervisors of its pod"
+
+
+def _shares(declaration: Declaration) -> Iterator[tuple[Vpod, CloudShare]]:
+    for vpod in declaration.vpods.values():
+        if vpod.cloud:
+            yield vpod, vpod.cloud
+
+
+def _vlans(declaration: Declaration) -> dict[int, str]:
+    """Every VLAN of pods and vPODs, and which key declares it."""
+    pods = declaration.pods.values()
+    return {
+        **{vlan.vlan_id: f"pods.{pod.name}.vlans.{name}" for pod in pods for name, vlan in pod.vlans.items()},
+        **{pod.rnic_vlan: f"pods.{pod.name}.rnic.vlan" for pod in pods if pod.rnic_vlan is not None},
+        **{vpod.vlan: f"vpods.{vpod.name}.vlan" for vpod in declaration.vpods.values() if vpod.vlan is not None},
+    }
+
+
+def _machines(path: str, share: CloudShare) -> Iterator[Finding]:
+    if share.is_kept:
+        for key in ("image", "key"):
+            if getattr(share, key) is None:
+                yield f"{path}.{key}", f"is missing; machines that the run keeps need it, or say machines: {TENANT}"
+    elif share.volumes:
+        yield (
+            f"{path}.volumes",
+            f"are of machines that the run keeps; say machines: kept, or leave them to the {TENANT}",
+        )

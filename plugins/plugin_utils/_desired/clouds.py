@@ -1,0 +1,142 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every cloud should have for its vPODs, in the shape of the options of cloud_state. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv4Address
+from typing import Any
+
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
+
+from .._pod.clouds import Cloud, CloudShare, Machine
+from .._pod.devices import Device, devices_of
+from .._pod.hypervisors import hypervisors_of
+from .._pod.model import Declaration, Vpod
+from .containers import address_block, rnic_subnet
+
+Options = dict[str, Any]
+# What is of one vPOD each; images are of the whole cloud.
+OF_VPODS = (
+    *("projects", "members", "quotas", "networks", "subnets", "security_groups"),
+    *("flavors", "traits", "volumes", "servers"),
+)
+SSH = 22
+
+
+def desired_clouds(declaration: Declaration) -> dict[str, Options]:
+    """Cloud to what it should have; ``absent_vpods`` are the vPODs of which it shall have nothing any more."""
+    devices = devices_of(declaration)
+    return {cloud.name: _desired_cloud(declaration, cloud, devices) for cloud in declaration.clouds.values()}
+
+
+def pools_of(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> list[list[IPv4Address]]:
+    """The RNIC addresses of a vPOD's machines: a block for each of its hypervisors, without broadcast addresses."""
+    carriers = [devices[name] for name in vpod.poplar_servers if name in hypervisors_of(declaration)]
+    blocks = [address_block(declaration.pods[server.pod], server) for server in carriers]
+    return [[each for each in block if each.packed[-1] != 255] for block in blocks]
+
+
+def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str, Device]) -> Options:
+    options: Options = {
+        "entry": cloud.entry,
+        **{each: [] for each in (*OF_VPODS, "images")},
+        "absent_vpods": [vpod.name for vpod in declaration.vpods_in(cloud.name) if vpod.name in declaration.absent],
+    }
+    options["images"] = [
+        {"name": image.name, "file": image.file, "disk_format": image.disk_format} for image in cloud.images
+    ]
+    for vpod in declaration.vpods_in(cloud.name):
+        if vpod.cloud and vpod.name in declaration.vpods:
+            for kind, entries in _of_vpod(declaration, cloud, vpod, vpod.cloud, devices).items():
+                options[kind] += entries
+    return options
+
+
+def _of_vpod(
+    declaration: Declaration, cloud: Cloud, vpod: Vpod, share: CloudShare, devices: Mapping[str, Device]
+) -> Options:
+    mine: Options = {"vpod": vpod.name, "project": share.project}
+    group = f"vpod-{vpod.name}"
+    rules = [{"protocol": "tcp", "port": SSH, "remote": source} for source in cloud.control_sources]
+    project = {"name": share.project, "domain": share.domain, "description": f"vPOD {vpod.name}", "vpod": vpod.name}
+    return {
+        "projects": [project],
+        "members": [{**mine, "user": user, "role": share.role} for user in share.users],
+        "quotas": [{**mine, **share.quota}] if share.quota else [],
+        **_networks(declaration, cloud, vpod, share, devices),
+        "security_groups": [{**mine, "name": group, "rules": rules}],
+        "flavors": [{**mine, "name": _flavor(vpod, share), **_size(share.machine, trait_name(vpod.name))}],
+        "traits": [{"name": trait_name(vpod.name), "vpod": vpod.name, "hypervisors": list(vpod.poplar_servers)}],
+        **(_kept_machines(declaration, cloud, vpod, share, devices) if share.is_kept else {}),
+    }
+
+
+def _networks(
+    declaration: Declaration, cloud: Cloud, vpod: Vpod, share: CloudShare, devices: Mapping[str, Device]
+) -> Options:
+    servers = [devices[name] for name in vpod.poplar_servers]
+    mtus = [server.facts["rnic_mtu"] for server in servers if server.facts["rnic_mtu"] is not None]
+    network = {
+        "name": _rnic(vpod),
+        "vpod": vpod.name,
+        "project": share.project,
+        "physical_network": cloud.physical_network,
+        "vlan": vpod.vlan,
+        "mtu": min(mtus, default=None),
+    }
+    pools = [f"{pool[0]}-{pool[-1]}" for pool in pools_of(declaration, vpod, devices)]
+    subnet = {"name": _rnic(vpod), "vpod": vpod.name, "network": _rnic(vpod), "cidr": str(rnic_subnet(servers[0]))}
+    networks, subnets = [network], [{**subnet, "pools": pools}]
+    if share.storage:
+        name = _storage(vpod)
+        physical, vlan = share.storage.physical_network, share.storage.vlan
+        networks.append({**network, "name": name, "physical_network": physical, "vlan": vlan, "mtu": None})
+        subnets.append({**subnet, "name": name, "network": name, "cidr": share.storage.subnet, "pools": []})
+    return {"networks": networks, "subnets": subnets}
+
+
+def _size(machine: Machine, trait: str) -> Options:
+    extra_specs = {f"trait:{trait}": "required"}
+    if machine.dedicated_cpus:
+        extra_specs["hw:cpu_policy"] = "dedicated"
+    if machine.huge_pages:
+        extra_specs["hw:mem_page_size"] = "large"
+    if machine.numa_nodes is not None:
+        extra_specs["hw:numa_nodes"] = str(machine.numa_nodes)
+    return {"vcpus": machine.vcpus, "ram": machine.memory, "disk": machine.disk, "extra_specs": extra_specs}
+
+
+def _kept_machines(
+    declaration: Declaration, cloud: Cloud, vpod: Vpod, share: CloudShare, devices: Mapping[str, Device]
+) -> Options:
+    """Machines with addresses of their own, so that one that is made again has that of the one before it."""
+    mine = {"vpod": vpod.name, "project": share.project}
+    addresses = [str(each) for pool in pools_of(declaration, vpod, devices) for each in pool]
+    servers, volumes = [], []
+    for index in range(vpod.ipus // share.ipus_per_machine):
+        name = f"{vpod.name}-{index + 1}"
+        ports = [
+            {"network": cloud.control_network, "address": None, "security_groups": [f"vpod-{vpod.name}"]},
+            {"network": _rnic(vpod), "address": addresses[index], "security_groups": []},
+        ]
+        if share.storage:
+            ports.append({"network": _storage(vpod), "address": None, "security_groups": []})
+        own = {f"{name}-{volume}": size for volume, size in share.volumes.items()}
+        volumes += [{**mine, "name": volume, "size": size} for volume, size in own.items()]
+        start = {"flavor": _flavor(vpod, share), "image": share.image, "key": share.key}
+        servers.append({**mine, "name": name, **start, "ports": ports, "volumes": list(own)})
+    return {"volumes": volumes, "servers": servers}
+
+
+def _flavor(vpod: Vpod, share: CloudShare) -> str:
+    return f"vpod-{vpod.name}-{share.ipus_per_machine}"
+
+
+def _rnic(vpod: Vpod) -> str:
+    return f"vpod-{vpod.name}-rnic"
+
+
+def _storage(vpod: Vpod) -> str:
+    return f"vpod-{vpod.name}-storage"

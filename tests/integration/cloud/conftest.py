@@ -1,0 +1,36 @@
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A simulated pod with OpenStack, fresh for each module: what one has seen on the switch, a run would have to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import running_pod
+from tests.support.checkout import ROOT
+from tests.support.simulated_pod import STATE
+
+INVENTORY = ROOT / "inventories" / "sim_openstack"
+
+
+@pytest.fixture(scope="module")
+def fresh_pod() -> Iterator[Any]:
+    """A pod with a cloud that no playbook has touched."""
+    yield from running_pod(INVENTORY)
+
+
+@pytest.fixture(scope="module")
+def operator(fresh_pod: Any) -> Any:
+    """The cloud as its operator, by OpenStack's own client."""
+    assert fresh_pod
+    return connected("cloud001")
+
+
+def connected(entry: str) -> Any:
+    """The cloud by one of the entries in the clouds.yaml of the pod."""
+    openstack = pytest.importorskip("openstack", reason="openstacksdk is not installed; run: make setup")
+    config = openstack.config.OpenStackConfig(config_files=[str(STATE / "clouds.yaml")], load_envvars=False)
+    return openstack.connection.Connection(config=config.get_one(entry))
