@@ -51,6 +51,11 @@ def things(source: Mapping[str, Any], kind: str) -> list[Thing]:
     return list(source.get(plural(kind)) or [])
 
 
+def fields_in(thing: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+    """Those of some fields that a thing has."""
+    return {field: thing[field] for field in fields if thing.get(field) is not None}
+
+
 def tags_of(vpod: str) -> list[str]:
     """The tags of what belongs to a vPOD."""
     return [TAG, f"{_VPOD_TAG}{vpod}"]

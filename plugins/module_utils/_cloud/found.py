@@ -27,6 +27,7 @@ from .entities import (
     Desired,
     Look,
     Thing,
+    fields_in,
     member_name,
     things,
     trait_name,
@@ -93,7 +94,7 @@ class Found:
     def _find_access(self) -> None:
         for project in things(self.look, PROJECT):
             same = self.projects.get(project["name"], {}).get("id") == project["id"]
-            self._take(PROJECT, project, same, lambda each: _fields(each, "domain", "description", "vpod"))
+            self._take(PROJECT, project, same, lambda each: fields_in(each, "domain", "description", "vpod"))
         roles = {each["role"] for each in members_of(self._desired, self.look)}
         declared = {each["name"]: each.get("domain") or DEFAULT_DOMAIN for each in things(self._desired, PROJECT)}
         for member in things(self.look, MEMBER):
@@ -103,11 +104,11 @@ class Found:
             name = member_name(member["user"], member["role"], project)
             here = (member["role"] in roles and member["user_domain"] == domain) or is_operator
             if concerns and here and (not is_operator or name in self._wanted[MEMBER]):
-                self._put(MEMBER, name, member, _fields(member, "project", "user", "role"))
+                self._put(MEMBER, name, member, fields_in(member, "project", "user", "role"))
         for quota in things(self.look, QUOTA):
             name = quota["project"]
             if name in self._wanted[QUOTA] and quota["project_id"] == self.project_id(name):
-                self._put(QUOTA, name, quota, _fields(quota, *QUOTAS))
+                self._put(QUOTA, name, quota, fields_in(quota, *QUOTAS))
 
     def _find_networks(self) -> None:
         own = [each for each in things(self.look, NETWORK) if each["project_id"] == self._own]
@@ -116,18 +117,18 @@ class Found:
                 NETWORK,
                 network,
                 True,
-                lambda each: _fields(each, "vpod", "physical_network", "vlan", "mtu", "projects"),
+                lambda each: fields_in(each, "vpod", "physical_network", "vlan", "mtu", "projects"),
             )
         ids = {each["id"] for each in own}
         for subnet in things(self.look, SUBNET):
             if subnet["network_id"] in ids:
-                self._take(SUBNET, subnet, True, lambda each: _fields(each, "vpod", "network", "cidr", "pools"))
+                self._take(SUBNET, subnet, True, lambda each: fields_in(each, "vpod", "network", "cidr", "pools"))
         for group in things(self.look, SECURITY_GROUP):
             self._take(
                 SECURITY_GROUP,
                 group,
                 self._is_in_its_project(SECURITY_GROUP, group),
-                lambda each: {**_fields(each, "vpod", "project"), "rules": in_order(each["rules"])},
+                lambda each: {**fields_in(each, "vpod", "project"), "rules": in_order(each["rules"])},
             )
 
     def _find_hardware(self) -> None:
@@ -137,7 +138,7 @@ class Found:
                 flavor,
                 True,
                 lambda each: {
-                    **_fields(each, "vpod", "vcpus", "ram", "disk", "projects"),
+                    **fields_in(each, "vpod", "vcpus", "ram", "disk", "projects"),
                     "extra_specs": as_texts(each["extra_specs"]),
                 },
             )
@@ -155,11 +156,11 @@ class Found:
                         f"image {image['name']}: one of this name is there that was not uploaded from here; give the "
                         "file another name, or leave it out of images to use what is there"
                     )
-                self._put(IMAGE, image["name"], image, _fields(image, "disk_format", "sha512"))
+                self._put(IMAGE, image["name"], image, fields_in(image, "disk_format", "sha512"))
 
     def _find_machines(self) -> None:
         for key in things(self.look, KEY):
-            self._take(KEY, key, True, lambda each: _fields(each, "vpod"))
+            self._take(KEY, key, True, lambda each: fields_in(each, "vpod"))
         for port in sorted(things(self.look, PORT), key=lambda port: not port["device_id"]):
             self._take(PORT, port, self._is_in_its_project(PORT, port), self._port)
         self._find_ports_of_others()
@@ -168,7 +169,7 @@ class Found:
                 VOLUME,
                 volume,
                 self._is_in_its_project(VOLUME, volume),
-                lambda each: _fields(each, "vpod", "project", "size"),
+                lambda each: fields_in(each, "vpod", "project", "size"),
             )
         ports: dict[str, list[str]] = defaultdict(list)
         volumes: dict[str, list[str]] = defaultdict(list)
@@ -184,7 +185,7 @@ class Found:
                 server,
                 self._is_in_its_project(SERVER, server),
                 lambda each: {
-                    **_fields(each, "vpod", "project", "flavor", "image"),
+                    **fields_in(each, "vpod", "project", "flavor", "image"),
                     "key": each["key"] or "",
                     "ports": sorted(ports[each["id"]]),
                     "volumes": sorted(volumes[each["id"]]),
@@ -208,7 +209,7 @@ class Found:
     def _port(self, port: Thing) -> Fields:
         address = {"address": port["addresses"][0]} if port["addresses"] else {}
         groups = {"security_groups": sorted(port["security_groups"])}
-        return {**_fields(port, "vpod", "project", "network"), **address, **groups}
+        return {**fields_in(port, "vpod", "project", "network"), **address, **groups}
 
     def _take(self, kind: str, thing: Thing, in_scope: bool, fields_of: Callable[[Thing], Fields]) -> None:
         """Take a thing in if it is wanted by its name, where such names count, or marked with a vPOD of the options."""
@@ -266,10 +267,6 @@ class Found:
 def is_half_made(server: Thing) -> bool:
     """Whether a server never ran, so that nothing can be lost with it."""
     return bool(server["status"] == ERROR and not server["launched"])
-
-
-def _fields(thing: Thing, *fields: str) -> Fields:
-    return {field: thing[field] for field in fields if thing.get(field) is not None}
 
 
 def _projects(desired: Desired, look: Look) -> dict[str, Thing]:

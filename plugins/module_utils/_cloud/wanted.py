@@ -28,6 +28,7 @@ from .entities import (
     Desired,
     Look,
     Thing,
+    fields_in,
     key_name,
     member_name,
     plural,
@@ -71,25 +72,25 @@ def wanted(desired: Desired, look: Look) -> State:
     return {
         PROJECT: {each["name"]: _project(each) for each in things(desired, PROJECT)},
         MEMBER: {
-            member_name(each["user"], each["role"], each["project"]): _only(each, "project", "user", "role")
+            member_name(each["user"], each["role"], each["project"]): fields_in(each, "project", "user", "role")
             for each in members_of(desired, look)
         },
-        QUOTA: {each["project"]: _only(each, *QUOTAS) for each in things(desired, QUOTA)},
+        QUOTA: {each["project"]: fields_in(each, *QUOTAS) for each in things(desired, QUOTA)},
         NETWORK: {each["name"]: _network(each) for each in things(desired, NETWORK)},
         SUBNET: {
-            each["name"]: {**_only(each, "vpod", "network", "cidr"), "pools": sorted(each.get("pools") or [])}
+            each["name"]: {**fields_in(each, "vpod", "network", "cidr"), "pools": sorted(each.get("pools") or [])}
             for each in things(desired, SUBNET)
         },
         SECURITY_GROUP: {
-            each["name"]: {**_only(each, "vpod", "project"), "rules": in_order(each.get("rules") or [])}
+            each["name"]: {**fields_in(each, "vpod", "project"), "rules": in_order(each.get("rules") or [])}
             for each in things(desired, SECURITY_GROUP)
         },
         FLAVOR: {each["name"]: _flavor(each) for each in things(desired, FLAVOR)},
         TRAIT: {each["name"]: {"hypervisors": sorted(each["hypervisors"])} for each in things(desired, TRAIT)},
-        IMAGE: {each["name"]: _only(each, "disk_format", "sha512") for each in things(desired, IMAGE)},
+        IMAGE: {each["name"]: fields_in(each, "disk_format", "sha512") for each in things(desired, IMAGE)},
         KEY: {key_name(each["vpod"], each["key"]): {"vpod": each["vpod"]} for each in servers if each.get("key")},
         PORT: {name: port for each in servers for name, port in _ports(each)},
-        VOLUME: {each["name"]: _only(each, "vpod", "project", "size") for each in things(desired, VOLUME)},
+        VOLUME: {each["name"]: fields_in(each, "vpod", "project", "size") for each in things(desired, VOLUME)},
         SERVER: {each["name"]: _server(each) for each in servers},
     }
 
@@ -132,22 +133,18 @@ def _declared_name(kind: str, thing: Thing) -> str:
     return str(thing["project"] if kind == QUOTA else thing["name"])
 
 
-def _only(thing: Thing, *fields: str) -> Fields:
-    return {field: thing[field] for field in fields if thing.get(field) is not None}
-
-
 def _project(thing: Thing) -> Fields:
-    return {"domain": thing.get("domain") or DEFAULT_DOMAIN, **_only(thing, "description", "vpod")}
+    return {"domain": thing.get("domain") or DEFAULT_DOMAIN, **fields_in(thing, "description", "vpod")}
 
 
 def _network(thing: Thing) -> Fields:
     shared = [thing["project"]] if thing.get("project") else []
-    return {**_only(thing, "vpod", "physical_network", "vlan", "mtu"), "projects": shared}
+    return {**fields_in(thing, "vpod", "physical_network", "vlan", "mtu"), "projects": shared}
 
 
 def _flavor(thing: Thing) -> Fields:
     return {
-        **_only(thing, "vpod", "vcpus", "ram", "disk"),
+        **fields_in(thing, "vpod", "vcpus", "ram", "disk"),
         "extra_specs": as_texts(thing.get("extra_specs") or {}),
         "projects": [thing["project"]],
     }
@@ -155,7 +152,7 @@ def _flavor(thing: Thing) -> Fields:
 
 def _ports(server: Thing) -> Iterable[tuple[str, Fields]]:
     for port in server.get("ports") or []:
-        fields = {**_only(server, "vpod", "project"), **_only(port, "network", "address")}
+        fields = {**fields_in(server, "vpod", "project"), **fields_in(port, "network", "address")}
         yield (
             port_name(server["name"], port["network"]),
             {
@@ -168,7 +165,7 @@ def _ports(server: Thing) -> Iterable[tuple[str, Fields]]:
 def _server(thing: Thing) -> Fields:
     key = thing.get("key")
     return {
-        **_only(thing, "vpod", "project", "flavor", "image"),
+        **fields_in(thing, "vpod", "project", "flavor", "image"),
         "key": key_name(thing["vpod"], key) if key else "",
         "ports": sorted(name for name, _port in _ports(thing)),
         "volumes": sorted(thing.get("volumes") or []),

@@ -14,7 +14,7 @@ from .._host.programs import Programs
 from .._plan.converge import NOT_UNDERSTOOD, DeviceError, Refused
 from .._plan.steps import CREATE, RECREATE, REMOVE, Fields, Step
 from .planner import KEPT, RUNNING, Domains
-from .xml import bridge, function, interface_xml, macs_in, ports_in
+from .xml import bridge, function, interface_xml, is_novas, macs_in, ports_in
 
 # How long a guest may take to let go of a port, in seconds, and how often libvirt is asked.
 LIMIT, AGAIN = 60.0, 0.5
@@ -55,7 +55,8 @@ class Hypervisor:
         lives = {name: self._virsh("dumpxml", name) for name in running}
         macs.update({mac: name for name, text in lives.items() for mac in macs_in(text)})
         live = ports_in(lives[domain], self._tags()) if domain in lives else {}
-        return Domains(domain, domain in lives, {RUNNING: live, KEPT: ports_in(definitions[domain])}, macs)
+        state = {RUNNING: live, KEPT: ports_in(definitions[domain])}
+        return Domains(domain, domain in lives, state, macs, is_novas(definitions[domain]))
 
     def through(self, rnic: str, number: int | None) -> str:
         """What ports of the RNIC are plugged into: a virtual function of it, or the bridge that it is in.

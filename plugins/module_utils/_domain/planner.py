@@ -29,12 +29,14 @@ class Domains:
         runs: whether it runs now.
         state: the ports of vPODs on it.
         macs: the MAC addresses of all domains, with the domain that has each; of two, one.
+        is_novas: whether the domain is a machine of OpenStack's.
     """
 
     domain: str
     runs: bool
     state: State
     macs: Mapping[str, str]
+    is_novas: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,12 @@ class Wanted:
 
 
 def plan(wanted: Wanted, found: Domains) -> list[Step]:
-    """The steps to the port. Raises Refused: it cannot be, or the domain is another vPOD's."""
+    """The steps to the port. Raises Refused: it cannot be, or the domain is another vPOD's, or OpenStack's."""
+    if found.is_novas:
+        raise Refused(
+            f"domain {found.domain} is a machine of OpenStack's, which plugs in its ports itself; name a domain that "
+            "Nova did not make"
+        )
     others = sorted({vpod for kind in (RUNNING, KEPT) for vpod in found.state[kind]} - {wanted.vpod})
     if others:
         raise Refused(

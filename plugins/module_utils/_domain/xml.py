@@ -14,6 +14,8 @@ from .._plan.steps import Fields
 # libvirt keeps an alias that begins with "ua-" as it is given: by it a port is known for ours, and whose it is.
 _MARK = "ua-ipu-"
 _BRIDGE, _FUNCTION = "bridge ", "function "
+# Of what Nova writes into the definitions of its machines; a version follows.
+_NOVA = "{http://openstack.org/xmlns/libvirt/nova/"
 
 
 def bridge(name: str) -> str:
@@ -71,9 +73,18 @@ def macs_in(domain_xml: str) -> list[str]:
     return [_attribute(interface, "mac", "address").lower() for interface in _interfaces(domain_xml)]
 
 
+def is_novas(domain_xml: str) -> bool:
+    """Whether Nova made the domain. Raises DeviceError: it is not understood."""
+    return any(each.tag.startswith(_NOVA) for each in _root(domain_xml).findall("./metadata/*"))
+
+
 def _interfaces(domain_xml: str) -> list[ElementTree.Element]:
+    return _root(domain_xml).findall("./devices/interface")
+
+
+def _root(domain_xml: str) -> ElementTree.Element:
     try:
-        return ElementTree.fromstring(domain_xml).findall("./devices/interface")
+        return ElementTree.fromstring(domain_xml)
     except ElementTree.ParseError as error:
         raise DeviceError(f"virsh dumpxml printed something that is not understood: {error}") from None
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
 from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
@@ -12,8 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refu
 from .._pod.devices import devices_of
 from .._pod.hypervisors import hypervisors_of, virtual_functions
 from .._pod.model import Declaration, Vpod
-from .._pod.rack_plan import address
-from .containers import ADDRESSES, FIRST_RANGE, PREFIX
+from .containers import machine_addresses
 from .controllers import user_end_point
 from .desired import gcds_on
 
@@ -51,7 +49,7 @@ def attachment(declaration: Declaration, machine: str, vpod_name: str) -> Option
         "vlan": vpod.vlan,
         "mtu": server.facts["rnic_mtu"] or 0,
         "prefix": server.facts["rnic_prefix"],
-        "addresses": _addresses(pod.addressing, pod.lrack, server.number),
+        "addresses": [str(each) for each in machine_addresses(pod, server)],
         "function": number,
         "function_mac": "" if number is None else functions[number]["mac"],
         "interface": f"vpod{vpod.vlan}",
@@ -65,9 +63,3 @@ def _vpod(declaration: Declaration, name: str) -> Vpod:
     if name not in declaration.vpods:
         raise Refused(f"vpod {name!r} is not in pods.yml, which has: {', '.join(sorted(declaration.vpods)) or 'none'}")
     return declaration.vpods[name]
-
-
-def _addresses(scheme: str, lrack: int, number: int) -> list[str]:
-    """The hypervisor's block of addresses, without what could be taken for a broadcast."""
-    first = address(scheme, "rnic", lrack, FIRST_RANGE + ADDRESSES * (number - 1))
-    return [str(each) for each in IPv4Network(f"{first}/{PREFIX}") if each.packed[-1] != 255]

@@ -14,7 +14,7 @@ from .._pod.clouds import Cloud, CloudShare, Machine
 from .._pod.devices import Device, devices_of
 from .._pod.hypervisors import hypervisors_of
 from .._pod.model import Declaration, Vpod
-from .containers import address_block, rnic_subnet
+from .containers import machine_addresses, rnic_subnet
 
 Options = dict[str, Any]
 # What is of one vPOD each; images are of the whole cloud.
@@ -32,10 +32,9 @@ def desired_clouds(declaration: Declaration) -> dict[str, Options]:
 
 
 def pools_of(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]) -> list[list[IPv4Address]]:
-    """The RNIC addresses of a vPOD's machines: a block for each of its hypervisors, without broadcast addresses."""
+    """The RNIC addresses of a vPOD's machines, of each of its hypervisors."""
     carriers = [devices[name] for name in vpod.poplar_servers if name in hypervisors_of(declaration)]
-    blocks = [address_block(declaration.pods[server.pod], server) for server in carriers]
-    return [[each for each in block if each.packed[-1] != 255] for block in blocks]
+    return [machine_addresses(declaration.pods[server.pod], server) for server in carriers]
 
 
 def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str, Device]) -> Options:

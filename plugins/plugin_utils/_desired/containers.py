@@ -79,3 +79,8 @@ def address_block(pod: Pod, server: Device) -> IPv4Network:
     """The RNIC addresses that a Poplar server has to give away, to containers or machines."""
     first = address(pod.addressing, "rnic", pod.lrack, FIRST_RANGE + ADDRESSES * (server.number - 1))
     return IPv4Network(f"{first}/{PREFIX}")
+
+
+def machine_addresses(pod: Pod, server: Device) -> list[IPv4Address]:
+    """Those for virtual machines on a hypervisor, without what could be taken for a broadcast."""
+    return [each for each in address_block(pod, server) if each.packed[-1] != 255]

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -22,9 +21,9 @@ FULL_FRAME = 8972
 
 @pytest.fixture(scope="module", name="pod")
 def _pod(fresh_pod: Pod) -> Iterator[Pod]:
-    os.environ["OS_CLIENT_CONFIG_FILE"] = str(STATE / "clouds.yaml")
-    yield brought_up(fresh_pod)
-    del os.environ["OS_CLIENT_CONFIG_FILE"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OS_CLIENT_CONFIG_FILE", str(STATE / "clouds.yaml"))
+        yield brought_up(fresh_pod)
 
 
 @pytest.fixture(scope="module", name="alice")

@@ -89,6 +89,12 @@ def test_a_domain_joins_no_two_vpods() -> None:
         plan(ALICE, on({RUNNING: {}, KEPT: {"bob": PORT}}))
 
 
+def test_a_machine_of_openstack_gets_no_port_here_and_gives_back_what_it_has() -> None:
+    with pytest.raises(Refused, match="domain build1 is a machine of OpenStack's, which plugs in its ports itself"):
+        plan(ALICE, replace(on(NONE), is_novas=True))
+    assert len(plan_removal("alice", replace(on(BOTH), is_novas=True))) == 2
+
+
 def test_a_virtual_function_is_one_domain_s_with_its_own_address() -> None:
     fields = fields_of(FUNCTION, on(NONE))
     assert fields == {
@@ -141,8 +147,13 @@ def test_the_mac_address_says_the_address(address: str) -> None:
 # libvirt's words
 
 
-def domain_xml(*interfaces: str) -> str:
-    return f"<domain><devices>{''.join(interfaces)}</devices></domain>"
+NOVAS = (
+    "<nova:instance xmlns:nova='http://openstack.org/xmlns/libvirt/nova/1.1'><nova:name>x</nova:name></nova:instance>"
+)
+
+
+def domain_xml(*interfaces: str, metadata: str = "") -> str:
+    return f"<domain><metadata>{metadata}</metadata><devices>{''.join(interfaces)}</devices></domain>"
 
 
 @pytest.mark.parametrize("vpod", ["alice", "a.b_c-D", "x_2e"])
@@ -183,6 +194,7 @@ class Virsh:
             interface_xml("alice", PORT).replace("</interface>", "<target dev='vnet3'/></interface>")
         )
         self.tag = 101
+        self.metadata = ""
         self.commands: list[list[str]] = []
 
     def run(self, argv: list[str]) -> tuple[int, str, str]:
@@ -192,7 +204,7 @@ class Virsh:
             case ["list", *_]:
                 return 0, "build1\n\n", ""
             case ["dumpxml", "--inactive", "build1"]:
-                return 0, domain_xml(interface_xml("alice", PORT)), ""
+                return 0, domain_xml(interface_xml("alice", PORT), metadata=self.metadata), ""
             case ["dumpxml", "build1"]:
                 return 0, self.live, ""
             case ["detach-device", "build1", _, "--live"]:
@@ -217,6 +229,15 @@ def test_the_vlan_of_a_running_port_is_that_of_open_vswitch() -> None:
     assert hypervisor(virsh).look("build1").state == BOTH
     virsh.tag = 102
     assert hypervisor(virsh).look("build1").state[RUNNING]["alice"]["vlan"] == 102
+
+
+@pytest.mark.parametrize(
+    ("metadata", "is_novas"), [("", False), ("<other:thing xmlns:other='x'/>", False), (NOVAS, True)]
+)
+def test_a_machine_of_openstack_is_known_by_what_nova_wrote(metadata: str, is_novas: bool) -> None:
+    virsh = Virsh()
+    virsh.metadata = metadata
+    assert hypervisor(virsh).look("build1").is_novas is is_novas
 
 
 def test_a_domain_that_is_not_there_is_refused() -> None:
