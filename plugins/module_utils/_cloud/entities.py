@@ -27,7 +27,7 @@ Desired = Mapping[str, Any]
 Look = Mapping[str, Any]
 Thing = Dict[str, Any]
 
-ACTIVE, ERROR = "ACTIVE", "ERROR"
+ACTIVE, BUILD, ERROR = "ACTIVE", "BUILD", "ERROR"
 # A volume that was never made; one whose extension failed has another word.
 VOLUME_ERROR = "error"
 # The role with which somebody works in a project.

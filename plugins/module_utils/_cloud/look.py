@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterable
 
 from .client import Cloud, page_size, side_by_side
-from .entities import MARK, TAG, TRAIT_PREFIX, Look, Thing, vpod_of_key, vpod_of_tags
+from .entities import MARK, TAG, TRAIT_PREFIX, Look, Thing, tags_of, vpod_of_key, vpod_of_tags
 from .messages import SERVICES
 
 # One request each, whatever the cloud holds (as long as a list fits on a page): name, service, path, key of the answer.
@@ -342,11 +342,13 @@ def _rule(rule: Thing) -> Thing:
 
 
 def _owned(thing: Thing, projects: dict[str, str]) -> Thing:
-    """What all of Neutron's things have."""
+    """What all of Neutron's things have; one that a killed run has made may bear its mark in the description alone."""
+    vpod = vpod_of_tags([*(thing.get("tags") or ()), thing.get("description") or ""])
     return {
         **_only(thing, "id", "name"),
         **_project(thing["project_id"], projects),
-        "vpod": vpod_of_tags([*(thing.get("tags") or ()), thing.get("description") or ""]),
+        "vpod": vpod,
+        "tagged": vpod is not None and set(tags_of(vpod)) <= set(thing.get("tags") or ()),
     }
 
 

@@ -44,6 +44,7 @@ def test_a_look_says_whose_things_are_and_what_they_are() -> None:
             "project_id": "p-admin",
             "project": "admin",
             "vpod": "0",
+            "tagged": True,
             "physical_network": "rnic",
             "vlan": 200,
             "mtu": 9000,
