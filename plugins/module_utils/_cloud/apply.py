@@ -20,6 +20,8 @@ from .entities import (
     MARK,
     MEMBER,
     NETWORK,
+    OF_COMPUTE,
+    OF_STORAGE,
     PORT,
     PROJECT,
     QUOTA,
@@ -43,7 +45,6 @@ from .wanted import DEFAULT_DOMAIN
 # How long between two looks at something that Nova or Cinder is making, in seconds.
 LOOK_AGAIN = 1.0
 _PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
-_OF_COMPUTE, _OF_STORAGE = ("instances", "cores", "ram"), ("volumes", "gigabytes")
 
 _GONE: Thing = {}
 _WENT = "{what} was deleted by somebody else while the run was waiting for it; run again"
@@ -178,7 +179,7 @@ class Applier:
 
     def _set_quota(self, name: str, fields: Fields, doing: str) -> None:
         project_id = self._project_id(name)
-        for service, names in (("compute", _OF_COMPUTE), ("block_storage", _OF_STORAGE)):
+        for service, names in (("compute", OF_COMPUTE), ("block_storage", OF_STORAGE)):
             quota = {field: fields[field] for field in names if field in fields}
             if quota:
                 self._send(service, "PUT", f"/os-quota-sets/{project_id}", doing, json={"quota_set": quota})

@@ -13,6 +13,9 @@ NETWORK, SUBNET, SECURITY_GROUP = "network", "subnet", "security_group"
 FLAVOR, TRAIT, IMAGE = "flavor", "trait", "image"
 KEY, PORT, VOLUME, SERVER = "key", "port", "volume", "server"
 
+# What a project may use, by the service that counts it.
+OF_COMPUTE, OF_STORAGE = ("instances", "cores", "ram"), ("volumes", "gigabytes")
+
 # Parents first: a thing refers only to kinds that stand before its own.
 KINDS = (
     *(PROJECT, MEMBER, QUOTA, NETWORK, SUBNET, SECURITY_GROUP, FLAVOR, TRAIT, IMAGE),

@@ -127,8 +127,7 @@ class Planning:
         self.goes: Reasons = {}
         self.occupied: dict[Entity, str] = {}
         self._find_what_goes()
-        going = {self.found.things[entity]["id"] for entity in self.goes if entity[0] == NETWORK}
-        self.problems[:0] = refusals(desired, look, self.wanted, self.found, going)
+        self.problems[:0] = refusals(desired, look, self.wanted, self.found, self.goes)
 
     def steps(self) -> list[Step]:
         """The ordered steps."""

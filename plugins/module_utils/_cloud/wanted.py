@@ -17,6 +17,8 @@ from .entities import (
     MEMBER,
     MEMBER_ROLE,
     NETWORK,
+    OF_COMPUTE,
+    OF_STORAGE,
     PORT,
     PROJECT,
     QUOTA,
@@ -36,7 +38,7 @@ from .entities import (
     things,
 )
 
-QUOTAS = ("instances", "cores", "ram", "volumes", "gigabytes")
+QUOTAS = (*OF_COMPUTE, *OF_STORAGE)
 DEFAULT_DOMAIN = "Default"
 
 

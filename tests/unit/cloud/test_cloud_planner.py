@@ -180,11 +180,6 @@ def test_the_vlan_of_a_network_that_goes_in_the_same_run_is_free() -> None:
         ({"vlan_ranges": {"rnic": [[100, 199]]}}, "VLAN 201 is outside of what Neutron has for physical network rnic"),
         ({"hypervisors": []}, "trait CUSTOM_IPU_POD_ALICE: Nova has no hypervisor pod001-poplar3; it has none"),
         ({"networks": []}, "port alice-1-control: Neutron has no network control"),
-        (
-            {"hypervisors": [{"name": "pod001-poplar3", "vcpus": 2, "ram": 4096}]},
-            "flavor vpod-alice-16: 4 CPUs and 8192 MiB fit on no hypervisor of vPOD alice; the largest, pod001-poplar3,"
-            " has 2 and 4096; make the machine smaller",
-        ),
     ],
 )
 def test_what_the_cloud_lacks_is_refused_before_anything_is_touched(change: dict[str, Any], sentence: str) -> None:
