@@ -61,8 +61,8 @@ snapshots: {description: All snapshots of volumes., type: list, elements: dict, 
 servers: {description: All machines., type: list, elements: dict, returned: success}
 hypervisors:
   description:
-    - All hypervisors, with the state of nova-compute, Neutron's agents there with what they map, and what Placement says
-      of their C(resources), what the C(largest) machine can have, and what is C(free).
+    - All hypervisors, with the state of nova-compute, Neutron's agents there with what they map, and what Placement
+      says of their C(resources), what the C(largest) machine can have, and what is C(free).
   type: list
   elements: dict
   returned: success
