@@ -111,7 +111,7 @@ def test_credentials_that_end_during_the_run_are_said(site: Site, desired: dict[
     outcome = run(desired)
     assert str(outcome.failure).startswith(
         "cloud cloud001: Keystone answered 401 when asked to let the operator create subnet vpod-alice-rnic; the "
-        "credentials are wrong or have ended; correct the entry in clouds.yaml; then the state could not be read again: "
+        "credentials are wrong or have ended; correct the entry in clouds.yaml; then the state could not be read again"
     )
     site.cloud.password, site.cloud.disturbance = PASSWORD, None
     assert run(desired).failure is None

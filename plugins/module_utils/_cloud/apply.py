@@ -347,6 +347,7 @@ class Applier:
             "name": name,
             "description": description_of(fields["vpod"]),
             **self._port_fields(fields),
+            "binding:vnic_type": fields["vnic_type"],
             "network_id": self._network_id(fields["network"]),
             "project_id": self._project_id(fields["project"]),
         }

@@ -36,6 +36,9 @@ VOLUME_ERROR = "error"
 # The role with which somebody works in a project.
 MEMBER_ROLE = "member"
 
+# How a port is made: of Open vSwitch, or a virtual function of a NIC.
+NORMAL, DIRECT = "normal", "direct"
+
 TAG = "ipu.pod"
 _VPOD_TAG = "ipu.pod:vpod="
 # The same in the metadata of servers and volumes.

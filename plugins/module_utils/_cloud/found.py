@@ -211,7 +211,7 @@ class Found:
     def _port(self, port: Thing) -> Fields:
         address = {"address": port["addresses"][0]} if port["addresses"] else {}
         groups = {"security_groups": sorted(port["security_groups"])}
-        return {**fields_in(port, "vpod", "project", "network", "tagged"), **address, **groups}
+        return {**fields_in(port, "vpod", "project", "network", "tagged", "vnic_type"), **address, **groups}
 
     def _take(self, kind: str, thing: Thing, in_scope: bool, fields_of: Callable[[Thing], Fields]) -> None:
         """Take a thing in if it is wanted by its name, where such names count, or marked with a vPOD of the options."""

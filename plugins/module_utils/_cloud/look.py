@@ -167,6 +167,7 @@ def _networks(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 **_owned(each, projects),
                 **_only(each, "network_id", "device_id", "device_owner", "status", "mac_address"),
                 "network": names.get(each["network_id"], each["network_id"]),
+                "vnic_type": each.get("binding:vnic_type"),
                 "addresses": [fixed["ip_address"] for fixed in each["fixed_ips"]],
                 "group_ids": each["security_groups"],
                 "security_groups": sorted(groups.get(group, group) for group in each["security_groups"]),

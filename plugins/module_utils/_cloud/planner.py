@@ -55,6 +55,7 @@ _IMMUTABLE = {
     NETWORK: ("physical_network",),
     SUBNET: ("network", "cidr"),
     FLAVOR: ("vcpus", "ram", "disk", "extra_specs"),
+    PORT: ("vnic_type",),
     VOLUME: (),
     SERVER: ("flavor", "image", "key"),
 }
@@ -157,6 +158,9 @@ class Planning:
         """Whether it is marked; the port of somebody else is on a network of ours."""
         return kind != PORT or self.found.things[kind, name]["vpod"] is not None
 
+    def _comes_again(self, kind: str, name: str) -> bool:
+        return (kind, name) in self.goes and name in self.wanted[kind]
+
     def _going_of(self, kind: str) -> list[str]:
         return [name for other, name in self.goes if other == kind]
 
@@ -164,6 +168,8 @@ class Planning:
         for name, server in self.found.state[SERVER].items():
             if (FLAVOR, server.get("flavor")) in self.goes:
                 self.goes.setdefault((SERVER, name), f"its flavor {server['flavor']} is made again")
+            elif replaced := next((port for port in server["ports"] if self._comes_again(PORT, port)), ""):
+                self.goes.setdefault((SERVER, name), f"its port {replaced} is made again")
         for name, subnet in self.found.state[SUBNET].items():
             if (NETWORK, subnet["network"]) in self.goes:
                 self.goes.setdefault((SUBNET, name), f"its network {subnet['network']} goes")

@@ -17,6 +17,7 @@ from .entities import (
     MEMBER,
     MEMBER_ROLE,
     NETWORK,
+    NORMAL,
     OF_COMPUTE,
     OF_STORAGE,
     PORT,
@@ -168,6 +169,7 @@ def _ports(server: Thing) -> Iterable[tuple[str, Fields]]:
             {
                 **fields,
                 "security_groups": sorted(port.get("security_groups") or []),
+                "vnic_type": port.get("vnic_type") or NORMAL,
                 "tagged": True,
             },
         )

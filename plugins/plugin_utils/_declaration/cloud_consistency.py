@@ -29,6 +29,7 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
         if share.name not in declaration.clouds:
             yield f"{path}.name", unknown(share.name, "cloud", declaration.clouds)
         yield from _carriers(path, vpod, hypervisors)
+        yield from _kinds_of_ports(path, declaration, vpod)
         if vpod.ipus % share.ipus_per_machine:
             yield (
                 f"{path}.ipus_per_machine",
@@ -104,6 +105,24 @@ def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[F
     for server in vpod.poplar_servers:
         if server not in hypervisors:
             yield path, f"{server!r} is bare metal and carries no machines; name it in hypervisors of its pod"
+
+
+def _kinds_of_ports(path: str, declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:
+    functions = {
+        name: bool(pod.virtual_functions)
+        for pod in declaration.pods.values()
+        for name in vpod.poplar_servers
+        if name in pod.hypervisors
+    }
+    if len(set(functions.values())) > 1:
+        with_functions, without = (
+            next(name for name, has in functions.items() if has is kind) for kind in (True, False)
+        )
+        yield (
+            path,
+            f"the RNIC of {with_functions} has virtual functions, and that of {without} none; machines of a vPOD have "
+            "one kind of port",
+        )
 
 
 def _shares(declaration: Declaration) -> Iterator[tuple[Vpod, CloudShare]]:

@@ -270,3 +270,21 @@ def test_traits_of_vpods_with_names_alike_differ() -> None:
     names = [trait_name(vpod) for vpod in ("a-b", "a_b", "A-b", "a.b")]
     assert names[0] == "CUSTOM_IPU_POD_A_B"
     assert len(set(names)) == len(names)
+
+
+def test_a_machine_whose_port_is_of_another_kind_is_made_again_only_when_that_is_allowed() -> None:
+    ports = [{**port, "vnic_type": "direct"} for port in machine()["ports"]]
+    by_functions = options(servers=[machine(ports=[machine()["ports"][0], ports[1]])])
+    assert "its port alice-1-vpod-alice-rnic is made again; that interrupts machine alice-1" in refusal(
+        by_functions, with_alice().look
+    )
+    cloud = with_alice()
+    assert summary(by_functions, cloud.look, ("alice",)) == [
+        "remove server alice-1",
+        "remove port alice-1-vpod-alice-rnic",
+        "create port alice-1-vpod-alice-rnic",
+        "create server alice-1",
+    ]
+    for step in plan(by_functions, cloud.look, ("alice",)):
+        cloud.carry_out(step)
+    assert plan(by_functions, cloud.look) == []
