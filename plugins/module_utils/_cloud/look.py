@@ -195,6 +195,7 @@ def _machines(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 "id": each["keypair"]["name"],
                 "name": each["keypair"]["name"],
                 "vpod": vpod_of_key(each["keypair"]["name"]),
+                "public_key": each["keypair"].get("public_key"),
             }
             for each in lists["key_pairs"]
         ],

@@ -14,6 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.hostile import HOSTILE, is_seen
+from tests.support.in_memory.cloud import bare_look, network
 from tests.support.in_memory.pod import CONTROLLER
 from tests.unit.decision.two_vpods import ALICE, DEVICES, DOCUMENT
 
@@ -110,6 +111,27 @@ def test_where_layers_contradict_each_other_it_is_found(looks: Looks) -> None:
     assert "10.1.5.3" in found.files["findings.md"]
     assert json.loads(found.files["findings.json"])
     assert any("10.1.5.3" in line for line in found.lines)
+
+
+CLOUD = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
+
+
+def test_a_cloud_is_gathered_with_the_pods(looks: Looks) -> None:
+    cloud = bare_look()
+    cloud["networks"].append(network("by-hand", "p-admin", None, vlan=ALICE["vlan"], projects=["zoe"]))
+    looks["cloud001"] = {"host": "cloud001", "outcome": "answered", "message": "", "parts": {"cloud": cloud}}
+    found = gather({**DOCUMENT, "clouds": {"cloud001": CLOUD}}, looks)
+    assert (found.unread, found.left) == ([], [])
+    assert yaml.safe_load(found.files["pods.yml"])["clouds"] == {"cloud001": CLOUD}
+    (line,) = [each for each in found.lines if each.startswith("cloud001: ")]
+    assert line.startswith(f"cloud001: network by-hand has VLAN {ALICE['vlan']} of vPOD alice, and bears no mark")
+    assert "by-hand" in found.files["findings.md"]
+
+
+def test_a_cloud_that_does_not_answer_is_named(looks: Looks) -> None:
+    looks["cloud001"] = {"host": "cloud001", "outcome": "failed", "message": "Nova does not answer", "parts": {}}
+    found = gather({**DOCUMENT, "clouds": {"cloud001": CLOUD}}, looks)
+    assert found.unread == ["cloud001 could not be read: Nova does not answer"]
 
 
 def test_a_document_that_cannot_be_meant_is_refused(looks: Looks) -> None:
