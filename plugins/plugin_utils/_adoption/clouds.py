@@ -23,11 +23,13 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import (
     QUOTA,
     SERVER,
     SUBNET,
+    TRAIT,
     VOLUME,
     description_of,
     fields_in,
     tags_of,
     things,
+    trait_name,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import DEFAULT_DOMAIN, QUOTAS
@@ -91,7 +93,7 @@ def _take(result: CloudAdoption, cloud: str, vpod: str, look: Look) -> None:
             result.findings.append(Finding(cloud, finding, "Leave the mark on one of them."))
         return
     words = _Words(cloud, vpod, there, projects[0], look, result.document["clouds"][cloud]).all()
-    candidate = _with_share(result.document, vpod, words)
+    candidate = _with_share(_on_hypervisors(result.document, vpod, look), vpod, words)
     try:
         steps = _steps(candidate, cloud, look)
     except (Refused, DeclarationError) as error:
@@ -117,6 +119,15 @@ def _steps(document: Document, cloud: str, look: Look) -> list[Step]:
     # Files of images are the operator's, and not what is gathered.
     steps: list[Step] = plan({**options, "images": []}, look)
     return steps
+
+
+def _on_hypervisors(document: Document, vpod: str, look: Look) -> Document:
+    """A vPOD of which nobody has said which servers it has is on the hypervisors with its trait."""
+    words = document["vpods"][vpod]
+    hosts = [each["hypervisors"] for each in things(look, TRAIT) if each["name"] == trait_name(vpod)]
+    if words.get("poplar_servers") or not hosts:
+        return document
+    return {**document, "vpods": {**document["vpods"], vpod: {**words, "poplar_servers": hosts[0]}}}
 
 
 def _with_share(document: Document, vpod: str, share: Document | None) -> Document:

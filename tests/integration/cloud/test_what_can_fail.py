@@ -116,6 +116,31 @@ def test_other_clients_see_what_is_declared(pod: Pod, tmp_path: Path) -> None:
     assert [seen[name]["changed"] for name in ("quota", "other quota")] == [False, True]
 
 
+def inventory_of(folder: Path, document: Any) -> Path:
+    """A folder with this pods.yml and the connections to the devices."""
+    folder.mkdir(exist_ok=True)
+    (folder / "pods.yml").write_text(yaml.safe_dump(document))
+    (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
+    return folder
+
+
+def test_what_is_gathered_of_a_cloud_keeps_it(pod: Pod, tmp_path: Path) -> None:
+    known = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+    vpods = known.pop("vpods")
+    place = tmp_path / "gathered"
+    begin = inventory_of(tmp_path / "known", known)
+    run = pod.playbook("gather", "-e", f"gather_directory={place}", inventory=begin)
+    assert (run.code, run.messages) == (0, "")
+    gathered = yaml.safe_load((place / "pods.yml").read_text())["vpods"]
+    for name, words in vpods.items():
+        assert {key: gathered[name][key] for key in ("vlan", "poplar_servers", "cloud")} == {
+            key: words[key] for key in ("vlan", "poplar_servers", "cloud")
+        }
+    (place / "group_vars").symlink_to(INVENTORY / "group_vars")
+    done = pod.playbook("openstack", "--check", inventory=place)
+    assert (done.code, done.messages, done.changes) == (0, "", [])
+
+
 @pytest.mark.parametrize("service", UNITS)
 def test_each_service_that_is_down_is_named_and_found_again(pod: Pod, service: str) -> None:
     pod.inside(CLOUD, f"systemctl stop {UNITS[service]}")

@@ -94,6 +94,14 @@ def test_of_a_cloud_that_was_not_read_all_that_was_said_is_kept() -> None:
     assert adopted_clouds(given, {}).document == given
 
 
+def test_a_vpod_of_which_nobody_knows_the_hypervisors_is_on_those_with_its_trait() -> None:
+    given = document(None)
+    del given["vpods"]["alice"]["poplar_servers"]
+    found = adopted_clouds(given, {CLOUD: cloud_with({}).look})
+    assert found.findings == []
+    assert found.document["vpods"]["alice"]["poplar_servers"] == ["pod001-poplar3"]
+
+
 def sentences(cloud: InMemoryCloud, given: Document | None = None) -> list[str]:
     found = adopted_clouds(given or document(None), {CLOUD: cloud.look})
     return [f"{each.device}: {each.finding}. {each.remedy}" for each in found.findings]

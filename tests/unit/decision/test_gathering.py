@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.hostile import HOSTILE, is_seen
 from tests.support.in_memory.cloud import bare_look, network
-from tests.support.in_memory.pod import CONTROLLER
+from tests.support.in_memory.pod import CONTROLLER, declared, pod
 from tests.unit.decision.two_vpods import ALICE, DEVICES, DOCUMENT
 
 Looks = dict[str, Any]
@@ -111,6 +111,28 @@ def test_where_layers_contradict_each_other_it_is_found(looks: Looks) -> None:
     assert "10.1.5.3" in found.files["findings.md"]
     assert json.loads(found.files["findings.json"])
     assert any("10.1.5.3" in line for line in found.lines)
+
+
+HYPERVISORS: dict[str, Any] = {
+    "hypervisors": ["p-poplar1"],
+    "virtual_functions": 0,
+    "rnic": {"interface": "rnic0", "vlan": 100},
+}
+
+
+def test_the_files_keep_a_pod_with_hypervisors_as_it_is() -> None:
+    there = pod()
+    there.carry_out(there.decide(declared({"alice": ALICE}, **HYPERVISORS)))
+    begin = {**DOCUMENT, "pods": {"p": {**DOCUMENT["pods"]["p"], **HYPERVISORS}}}
+    found = gather(
+        {**begin, "clusters": {"c": {"controller": CONTROLLER, "pods": ["p"]}}, "vpods": {"alice": ALICE}},
+        there.looks(),
+    )
+    assert found.left == []
+    document = yaml.safe_load(found.files["pods.yml"])
+    assert document["pods"]["p"]["rnic"]["vlan"] == 100
+    assert (document["vpods"]["alice"]["vlan"], document["vpods"]["alice"]["poplar_servers"]) == (101, ["p-poplar1"])
+    assert parse_declaration(yaml.safe_load(gather(begin, there.looks()).files["pods.yml"])).pods["p"].rnic_vlan == 100
 
 
 CLOUD = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
