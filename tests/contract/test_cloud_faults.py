@@ -18,7 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.client import Cloud
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.engine import Engine, with_checksums
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, converge, one_by_one
 from tests.support.strict_cloud import Disturbance, InProcess, Refused, Request, StrictCloud
-from tests.unit.cloud.cloud_of_alice import options
+from tests.unit.cloud.cloud_of_alice import machine, options
 
 Options = dict[str, Any]
 ABSENT: Options = {"absent_vpods": ["alice"]}
@@ -87,8 +87,11 @@ def test_a_bring_up_that_is_disturbed_at_any_request_is_finished_by_the_next_run
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_removal_that_is_disturbed_at_any_request_is_finished_by_the_next_run(desired: Options, fault: str) -> None:
+    # A volume would keep its project.
+    desired = {**desired, "volumes": [], "servers": [machine(volumes=[])]}
     before = made(desired)
     assert run(before, ABSENT).failure is None
+    assert {each["name"] for each in before.kinds["project"].values()} == {"admin", "zoe"}
     check_every_request(fault, lambda: made(desired), ABSENT, before.content())
 
 

@@ -27,6 +27,8 @@ Body = dict[str, Any]
 SERVICES = ("identity", "placement", "compute", "network", "image", "block_storage")
 HOSTS = ("pod001-poplar3", "pod001-poplar4")
 DEFAULT_QUOTA = {"instances": 10, "cores": 20, "ram": 51200, "volumes": 10, "gigabytes": 1000}
+# How often something is seen under way.
+LOOKS = 3
 OF_NOVA = ("instances", "cores", "ram")
 # All that a request may say of a kind, beside what every kind has.
 KNOWN = {
@@ -106,6 +108,7 @@ class StrictCloud:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
+        self._looks: dict[str, int] = {}
         self.kinds = {
             kind: {}
             for kind in (
@@ -537,7 +540,7 @@ class StrictCloud:
 
     def _server_now(self, server: Thing) -> Thing:
         seen = dict(server)
-        if server["status"] == "BUILD":
+        if self._is_ready(server, "BUILD"):
             server.update({"status": "ACTIVE", "OS-SRV-USG:launched_at": "2026-11-25T11:00:00.000000"})
         return seen
 
@@ -586,10 +589,17 @@ class StrictCloud:
         return {"volume": self._volume_now(self._take("volume", volume_id))}
 
     def _volume_now(self, volume: Thing) -> Thing:
-        """The volume as it is; what is under way is done when somebody looks again."""
         seen = self._volume(volume)
-        volume["status"] = {"creating": "available", "attaching": "in-use"}.get(seen["status"], seen["status"])
+        if self._is_ready(volume, "creating", "attaching"):
+            volume["status"] = {"creating": "available", "attaching": "in-use"}[volume["status"]]
         return seen
+
+    def _is_ready(self, thing: Thing, *under_way: str) -> bool:
+        """Whether what is under way is done, which takes some looks."""
+        if thing["status"] not in under_way:
+            return False
+        self._looks[thing["id"]] = self._looks.get(thing["id"], 0) + 1
+        return self._looks[thing["id"]] % LOOKS == 0
 
     def snapshots(self, _request: Request, _query: Any) -> Any:
         return {"snapshots": []}
