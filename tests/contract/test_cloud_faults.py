@@ -17,8 +17,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud import apply as app
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.client import Cloud
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.engine import Engine, with_checksums
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, converge, one_by_one
+from tests.support.in_memory.cloud_of_alice import machine, options
 from tests.support.strict_cloud import Disturbance, InProcess, Refused, Request, StrictCloud
-from tests.unit.cloud.cloud_of_alice import machine, options
 
 Options = dict[str, Any]
 ABSENT: Options = {"absent_vpods": ["alice"]}

@@ -20,9 +20,9 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import (
     converge,
     one_by_one,
 )
+from tests.support.in_memory.cloud_of_alice import options
 from tests.support.strict_cloud import Disturbance, Request, StrictCloud
 from tests.support.strict_cloud_server import Site, running
-from tests.unit.cloud.cloud_of_alice import options
 
 PASSWORD = "its password"
 

@@ -19,7 +19,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import wante
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from tests.support.in_memory.cloud import bare_look, port
 from tests.support.in_memory.cloud import server as own_server
-from tests.unit.cloud.cloud_of_alice import options, with_alice
+from tests.support.in_memory.cloud_of_alice import options, with_alice
 from tests.unit.cloud.services import Connection
 
 MARK = "ipu.pod:vpod=alice"

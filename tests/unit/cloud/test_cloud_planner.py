@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import kept, plan, without_what_goes
 from tests.support.in_memory.cloud import bare_look, image, network, port, server
-from tests.unit.cloud.cloud_of_alice import MINE, machine, only, options, refusal, with_alice
+from tests.support.in_memory.cloud_of_alice import MINE, machine, only, options, refusal, with_alice
 
 
 def summary(desired: dict[str, Any], look: dict[str, Any], allowed: tuple[str, ...] = ()) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from tests.support.in_memory.cloud import bare_look, hypervisor, server
-from tests.unit.cloud.cloud_of_alice import machine, options, refusal, with_alice
+from tests.support.in_memory.cloud_of_alice import machine, options, refusal, with_alice
 
 LARGE = {"VCPU": 64, "MEMORY_MB": 512000}
 

@@ -186,6 +186,13 @@ def test_what_bears_no_mark_is_said_with_the_commands_that_adopt_it() -> None:
     assert "cloud" not in adopted_clouds(document(None), {CLOUD: cloud.look}).document["vpods"]["alice"]
 
 
+def test_a_command_has_what_the_cloud_calls_a_thing_as_one_word() -> None:
+    cloud = by_hand()
+    cloud.named("project", "alice")["id"] = "p; reboot"
+    (said,) = sentences(cloud)
+    assert "openstack project set --tag ipu.pod --tag ipu.pod:vpod=alice 'p; reboot'; openstack network set" in said
+
+
 def test_after_the_commands_the_entry_keeps_what_was_made_by_hand() -> None:
     cloud = by_hand()
     for kind, name in (
