@@ -17,9 +17,11 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud import apply as app
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.client import connect
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.engine import Engine, with_checksums
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.look import look_at_cloud
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import (
     DeviceError,
     Outcome,
+    Refused,
     converge,
     one_by_one,
 )
@@ -59,9 +61,9 @@ def declared(**bob: Any) -> Options:
     return dict(with_checksums(desired_clouds(parse_declaration(only))[CLOUD]))
 
 
-def with_a_machine() -> Options:
+def with_a_machine(**bob: Any) -> Options:
     key = (STATE / "id_ed25519.pub").read_text().strip()
-    return declared(machines="kept", image="poplar", key=key, volumes={"data": 1})
+    return declared(machines="kept", image="poplar", key=key, volumes={"data": 1}, **bob)
 
 
 def run(desired: Options, entry: str = CLOUD, before: Callable[[Step], None] = lambda _step: None) -> Outcome:
@@ -139,6 +141,35 @@ def test_what_is_gathered_of_a_cloud_keeps_it(pod: Pod, tmp_path: Path) -> None:
         }
     done = pod.playbook("openstack", "--check", inventory=inventory_of(tmp_path / "mine", document))
     assert (done.code, done.messages, done.changes) == (0, "", [])
+
+
+def test_what_the_cloud_cannot_hold_is_refused(operator: Any) -> None:
+    theirs = operator.network.create_network(
+        name="theirs",
+        project_id=operator.identity.find_project("alice").id,
+        provider_network_type="vlan",
+        provider_physical_network="rnic",
+        provider_segmentation_id=150,
+    )
+    look = look_at_cloud(connect(CLOUD))
+    operator.network.delete_network(theirs)
+    vlan = declared()
+    vlan["networks"] = [{**each, "vlan": 150} if each["vpod"] == "bob" else each for each in vlan["networks"]]
+    quota = {"instances": 0, "cores": 8, "ram": 4096, "volumes": 4, "gigabytes": 20}
+    for desired, said in (
+        (vlan, "network vpod-bob-rnic: VLAN 150 of physical network rnic is taken by network theirs of project alice"),
+        (
+            declared(machine={"vcpus": 4096, "memory": 512, "disk": 4}),
+            "flavor vpod-bob-16: it needs 4096 CPUs, and fits on no hypervisor of vPOD bob: pod001-poplar4 has ",
+        ),
+        (
+            with_a_machine(quota=quota),
+            "quota bob: instances is 0, 0 are in use, and what the run is to make needs 1; declare a larger quota",
+        ),
+    ):
+        with pytest.raises(Refused) as refused:
+            plan(desired, look)
+        assert said in str(refused.value)
 
 
 @pytest.mark.parametrize("service", UNITS)
