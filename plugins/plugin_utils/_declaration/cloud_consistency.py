@@ -108,20 +108,19 @@ def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[F
 
 
 def _kinds_of_ports(path: str, declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:
-    functions = {
-        name: bool(pod.virtual_functions)
+    hypervisors = {
+        name: pod.virtual_functions
         for pod in declaration.pods.values()
         for name in vpod.poplar_servers
         if name in pod.hypervisors
     }
-    if len(set(functions.values())) > 1:
-        with_functions, without = (
-            next(name for name, has in functions.items() if has is kind) for kind in (True, False)
-        )
+    with_functions = [name for name, functions in hypervisors.items() if functions]
+    without = [name for name, functions in hypervisors.items() if not functions]
+    if with_functions and without:
         yield (
             path,
-            f"the RNIC of {with_functions} has virtual functions, and that of {without} none; machines of a vPOD have "
-            "one kind of port",
+            f"the RNIC of {with_functions[0]} has virtual functions, and that of {without[0]} none; machines of a vPOD "
+            "have one kind of port",
         )
 
 
