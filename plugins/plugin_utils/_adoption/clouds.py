@@ -259,7 +259,10 @@ def _commands(vpod: str, network: Mapping[str, Any], look: Look) -> Iterator[str
         yield _command("subnet set", "--name", name, *tags, subnet["id"])
     for flavor in things(look, FLAVOR):
         if flavor["name"].startswith(f"vpod-{vpod}-") and not flavor["vpod"]:
-            yield _command("flavor set", "--description", description_of(vpod), flavor["id"])
+            # Flavors have descriptions since that version of the API.
+            yield _command(
+                "--os-compute-api-version 2.55 flavor set", "--description", description_of(vpod), flavor["id"]
+            )
     for group in things(look, "security_group"):
         if group["name"] == f"vpod-{vpod}" and group["project"] in network["projects"]:
             yield _command("security group set", *tags, group["id"])

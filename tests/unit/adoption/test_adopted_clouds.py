@@ -180,7 +180,7 @@ def test_what_bears_no_mark_is_said_with_the_commands_that_adopt_it() -> None:
         f"openstack project set {tags} {project}",
         f"openstack network set --name vpod-alice-rnic {tags} n1",
         f"openstack subnet set --name vpod-alice-rnic {tags} s1",
-        f"openstack flavor set --description ipu.pod:vpod=alice {flavor}",
+        f"openstack --os-compute-api-version 2.55 flavor set --description ipu.pod:vpod=alice {flavor}",
         f"openstack security group set {tags} {group}",
     ]
     assert "cloud" not in adopted_clouds(document(None), {CLOUD: cloud.look}).document["vpods"]["alice"]
