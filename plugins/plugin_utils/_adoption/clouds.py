@@ -108,9 +108,29 @@ def _take(result: CloudAdoption, cloud: str, vpod: str, look: Look) -> None:
         )
         return
     result.document = candidate
+    result.findings += _other_roles(cloud, words, projects[0], look)
     if steps:
         said = ", ".join(f"{step.kind} {step.name}" for step in steps)
         result.findings.append(Finding(cloud, f"vPOD {vpod} has no {said}", "A run makes what is missing."))
+
+
+def _members_of(project: Mapping[str, Any], look: Look) -> list[Mapping[str, Any]]:
+    """Who has a role in a project, but for the operator."""
+    return [
+        each
+        for each in things(look, MEMBER)
+        if each["project_id"] == project["id"] and each["user_id"] != look["operator"]["user_id"]
+    ]
+
+
+def _other_roles(cloud: str, words: Document, project: Mapping[str, Any], look: Look) -> Iterator[Finding]:
+    role = words.get("role", MEMBER_ROLE)
+    for each in _members_of(project, look):
+        if each["role"] != role:
+            finding = (
+                f"{each['user']} has role {each['role']} in project {project['name']}, and pods.yml has one, {role}"
+            )
+            yield Finding(cloud, finding, "Runs leave it so.")
 
 
 def _steps(document: Document, cloud: str, look: Look) -> list[Step]:
@@ -162,11 +182,7 @@ class _Words:
         return words
 
     def _members(self) -> Document:
-        mine = [
-            each
-            for each in things(self.look, MEMBER)
-            if each["project_id"] == self.project["id"] and each["user_id"] != self.look["operator"]["user_id"]
-        ]
+        mine = _members_of(self.project, self.look)
         if not mine:
             return {}
         role = MEMBER_ROLE if any(each["role"] == MEMBER_ROLE for each in mine) else mine[0]["role"]

@@ -125,6 +125,17 @@ def test_what_pods_yml_has_no_words_for_is_said_and_left_out() -> None:
     assert "cloud" not in adopted_clouds(document(None), {CLOUD: cloud.look}).document["vpods"]["alice"]
 
 
+def test_another_role_is_said_and_stays() -> None:
+    cloud = cloud_with({"users": ["ann"]})
+    cloud.look["members"].append({**cloud.look["members"][0], "role": "reader", "user": "ben", "user_id": "u-ben"})
+    assert sentences(cloud) == [
+        "cloud001: ben has role reader in project alice, and pods.yml has one, member. Runs leave it so."
+    ]
+    found = adopted_clouds(document(None), {CLOUD: cloud.look})
+    assert found.document["vpods"]["alice"]["cloud"]["users"] == ["ann"]
+    assert steps(found.document, cloud) == []
+
+
 def test_what_would_interrupt_somebody_is_said_and_left_out() -> None:
     cloud = cloud_with({"machines": "kept", "image": "debian", "key": KEY})
     cloud.look["servers"].append(server("alice-9", cloud.named("project", "alice")["id"], "alice", "alice"))
