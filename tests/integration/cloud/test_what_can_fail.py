@@ -200,10 +200,10 @@ def test_a_machine_that_somebody_deletes_while_it_is_made_is_made_by_the_next_ru
     desired, deleted = with_a_machine(), []
 
     def delete(_seconds: float) -> None:
-        (server,) = operator.compute.servers(all_projects=True, name="bob-1")
         if not deleted:
+            (server,) = operator.compute.servers(all_projects=True, name="bob-1")
             operator.compute.delete_server(server.id, force=True)
-        deleted.append(server.id)
+            deleted.append(server.id)
 
     def watch(step: Step) -> None:
         # The run sleeps when it waits for the machine.
