@@ -139,11 +139,11 @@ class StrictCloud:
         (found,) = (each for each in self.kinds[kind].values() if each["name"] == name)
         return found
 
-    def delete_server(self, server_id: str) -> None:
-        """A server goes: its ports stay and are free, and so are its volumes."""
+    def delete_server(self, server_id: str, lets_go: bool = True) -> None:
+        """A server goes: its volumes are free, and so are its ports, if Nova lets them go."""
         self.kinds["server"].pop(server_id)
         for port in self.kinds["port"].values():
-            if port["device_id"] == server_id:
+            if port["device_id"] == server_id and lets_go:
                 port.update(device_id="", device_owner="")
         for key in [key for key, each in self.kinds["attachment"].items() if each["server_id"] == server_id]:
             volume = self.kinds["volume"].get(self.kinds["attachment"].pop(key)["volume_id"], {})

@@ -158,6 +158,11 @@ class Planning:
         """Whether it is marked; the port of somebody else is on a network of ours."""
         return kind != PORT or self.found.things[kind, name]["vpod"] is not None
 
+    def _is_left_over(self, name: str) -> bool:
+        """Whether a port belongs to a machine that is not there: Nova lets go of it later, or never."""
+        port = self.found.things[PORT, name]
+        return bool(port["device_id"]) and not self.found.server_of(port)
+
     def _comes_again(self, kind: str, name: str) -> bool:
         return (kind, name) in self.goes and name in self.wanted[kind]
 
@@ -194,6 +199,8 @@ class Planning:
             elif kind == SERVER and there["status"] == ERROR:
                 said = self.found.things[kind, name].get("fault")
                 self.goes[kind, name] = f"it is in ERROR{f' ({said})' if said else ''}, and is made again"
+            elif kind == PORT and self._is_left_over(name):
+                self.goes[kind, name] = "it is still that of a machine that was deleted, and is made again"
             elif kind == VOLUME and self.found.things[kind, name]["status"] == VOLUME_ERROR:
                 self.goes[kind, name] = "Cinder could not make it, and it is made again"
 

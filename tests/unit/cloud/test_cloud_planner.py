@@ -288,3 +288,15 @@ def test_a_machine_whose_port_is_of_another_kind_is_made_again_only_when_that_is
     for step in plan(by_functions, cloud.look, ("alice",)):
         cloud.carry_out(step)
     assert plan(by_functions, cloud.look) == []
+
+
+def test_a_port_that_nova_has_not_let_go_of_is_made_again_with_its_machine() -> None:
+    cloud = with_alice()
+    cloud.look["servers"] = [each for each in cloud.look["servers"] if each["name"] != "alice-1"]
+    assert summary(options(), cloud.look) == [
+        "remove port alice-1-control",
+        "remove port alice-1-vpod-alice-rnic",
+        "create port alice-1-control",
+        "create port alice-1-vpod-alice-rnic",
+        "create server alice-1",
+    ]
