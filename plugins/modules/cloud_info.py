@@ -60,7 +60,9 @@ volumes: {description: All volumes., type: list, elements: dict, returned: succe
 snapshots: {description: All snapshots of volumes., type: list, elements: dict, returned: success}
 servers: {description: All machines., type: list, elements: dict, returned: success}
 hypervisors:
-  description: All hypervisors, with the state of nova-compute, and Neutron's agents there with what they map.
+  description:
+    - All hypervisors, with the state of nova-compute, Neutron's agents there with what they map, and what Placement
+      says of their C(resources), what the C(largest) machine can have, and what is C(free).
   type: list
   elements: dict
   returned: success
@@ -73,6 +75,7 @@ vlan_ranges:
   type: dict
   returned: success
   sample: {rnic: [[100, 199]]}
+default_quota: {description: The quota of a new project., type: dict, returned: success}
 requests: {description: How many requests that took., type: int, returned: success}
 """
 

@@ -171,6 +171,13 @@ options:
           network: {description: The network., type: str, required: true}
           address: {description: The address. Neutron's choice by default., type: str}
           security_groups: {description: Security groups of the port., type: list, elements: str, default: []}
+          vnic_type:
+            description:
+              - V(normal) for a port of Open vSwitch, V(direct) for a virtual function of a NIC, by SR-IOV.
+              - Neutron cannot change it where a machine has the port, so the machine is made again.
+            type: str
+            choices: [normal, direct]
+            default: normal
       volumes: {description: Volumes that are attached to it., type: list, elements: str, default: []}
       vpod: {description: Whose it is., type: str, required: true}
       project: {description: The project that it is in., type: str, required: true}

@@ -20,7 +20,14 @@ def inventory_in(folder: Path, **cloud: Any) -> Path:
         "plugin": "ipu.pod.pods",
         "schema": 1,
         "pods": {"p": {"model": "bow-pod64", "managed": []}},
-        "clouds": {"cloud001": {"physical_network": "rnic", "control_network": "control", **cloud}},
+        "clouds": {
+            "cloud001": {
+                "physical_network": "rnic",
+                "control_network": "control",
+                "control_sources": ["10.6.0.0/16"],
+                **cloud,
+            }
+        },
     }
     (folder / "pods.yml").write_text(yaml.safe_dump(declared))
     return folder

@@ -12,6 +12,7 @@ from .._plan.steps import CREATE, REMOVE, Fields, Step
 from .client import Cloud
 from .entities import (
     ACTIVE,
+    BUILD,
     ERROR,
     FLAVOR,
     IMAGE,
@@ -19,6 +20,8 @@ from .entities import (
     MARK,
     MEMBER,
     NETWORK,
+    OF_COMPUTE,
+    OF_STORAGE,
     PORT,
     PROJECT,
     QUOTA,
@@ -42,7 +45,9 @@ from .wanted import DEFAULT_DOMAIN
 # How long between two looks at something that Nova or Cinder is making, in seconds.
 LOOK_AGAIN = 1.0
 _PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
-_OF_COMPUTE, _OF_STORAGE = ("instances", "cores", "ram"), ("volumes", "gigabytes")
+
+_GONE: Thing = {}
+_WENT = "{what} was deleted by somebody else while the run was waiting for it; run again"
 
 
 class Applier:
@@ -76,7 +81,10 @@ class Applier:
         else:
             before, after = step.before or {}, step.after or {}
             changes = {field: after[field] for field in after if before.get(field) != after[field]}
-            self._updates()[step.kind](step.name, changes, step, doing)
+            if changes.pop("tagged", False):
+                self._add_tags(step.kind, step.name, after["vpod"], doing)
+            if changes:
+                self._updates()[step.kind](step.name, changes, step, doing)
 
     def _creations(self) -> Mapping[str, Callable[[str, Fields, str], None]]:
         return {
@@ -124,12 +132,12 @@ class Applier:
             self._send("compute", "DELETE", f"/servers/{thing_id}", doing, missing={})
             self._until_gone("compute", f"/servers/{thing_id}", name, doing)
         else:
+            if kind == PROJECT:
+                self._remove_default_groups(thing_id, doing)
             service, path = _PATHS[kind]
             self._send(service, "DELETE", f"{path}/{thing_id}", doing, missing={})
         if kind == VOLUME:
             self._until_gone("block_storage", f"/volumes/{thing_id}", name, doing)
-        if kind == PROJECT:
-            self._remove_default_groups(thing_id, doing)
 
     def _remove_default_groups(self, project_id: str, doing: str) -> None:
         """Neutron makes a security group in every project, and keeps it when the project goes."""
@@ -171,7 +179,7 @@ class Applier:
 
     def _set_quota(self, name: str, fields: Fields, doing: str) -> None:
         project_id = self._project_id(name)
-        for service, names in (("compute", _OF_COMPUTE), ("block_storage", _OF_STORAGE)):
+        for service, names in (("compute", OF_COMPUTE), ("block_storage", OF_STORAGE)):
             quota = {field: fields[field] for field in names if field in fields}
             if quota:
                 self._send(service, "PUT", f"/os-quota-sets/{project_id}", doing, json={"quota_set": quota})
@@ -256,6 +264,11 @@ class Applier:
         self._ids[kind, name] = self._send("network", "POST", path, doing, json={kind: body})[kind]["id"]
         self._send("network", "PUT", f"{path}/{self._ids[kind, name]}/tags", doing, json={"tags": tags_of(vpod)})
 
+    def _add_tags(self, kind: str, name: str, vpod: str, doing: str) -> None:
+        """What a run that was killed before has made bears only a description; tags that others have set stay."""
+        for tag in tags_of(vpod):
+            self._send("network", "PUT", f"{_PATHS[kind][1]}/{self._id(kind, name)}/tags/{tag}", doing)
+
     def _create_flavor(self, name: str, fields: Fields, doing: str) -> None:
         body = {
             "name": name,
@@ -334,6 +347,7 @@ class Applier:
             "name": name,
             "description": description_of(fields["vpod"]),
             **self._port_fields(fields),
+            "binding:vnic_type": fields["vnic_type"],
             "network_id": self._network_id(fields["network"]),
             "project_id": self._project_id(fields["project"]),
         }
@@ -383,6 +397,8 @@ class Applier:
     def _update_server(self, name: str, changes: Fields, step: Step, doing: str) -> None:
         before, server_id = step.before or {}, self._id(SERVER, name)
         inside = self._inside(before)
+        if before["status"] == BUILD:
+            self._until_active(name, inside)
         for port in changes.get("ports", ()):
             if port not in before["ports"]:
                 body = {"interfaceAttachment": {"port_id": self._id(PORT, port)}}
@@ -397,14 +413,23 @@ class Applier:
                 self._attach_volume(name, volume, inside, doing)
 
     def _attach_volume(self, server: str, volume: str, inside: Cloud, doing: str) -> None:
+        # One of a run that was killed may not be made yet.
+        self._until_volume(volume, inside, "available", "in-use")
         path = f"/servers/{self._id(SERVER, server)}/os-volume_attachments"
         body = {"volumeAttachment": {"volumeId": self._id(VOLUME, volume)}}
         self._send("compute", "POST", path, doing, inside, json=body)
-        self._until_volume(volume, inside, "in-use")
+        # Nova has reserved it by now; what is free again was given back.
+        if self._until_volume(volume, inside, "in-use", "available") != "in-use":
+            raise DeviceError(
+                f"volume {volume} was not attached to server {server}, and is free again; see whether the server is "
+                "still there, and the log of nova-compute, and run again"
+            )
 
     def _until_active(self, name: str, inside: Cloud) -> None:
         def look() -> str:
-            server = inside.get("compute", f"/servers/{self._id(SERVER, name)}")["server"]
+            server = inside.get("compute", f"/servers/{self._id(SERVER, name)}", missing=_GONE).get("server")
+            if server is None:
+                raise DeviceError(_WENT.format(what=f"server {name}"))
             if server["status"] == ERROR:
                 said = (server.get("fault") or {}).get("message", "").rstrip(". ") or "Nova does not say why"
                 raise DeviceError(f"server {name} is in ERROR: {said}; put that right, and run again")
@@ -412,30 +437,31 @@ class Applier:
 
         self._until(f"server {name}", look, (ACTIVE,))
 
-    def _until_volume(self, name: str, inside: Cloud, *wanted: str) -> None:
+    def _until_volume(self, name: str, inside: Cloud, *wanted: str) -> str:
         def look() -> str:
-            status = inside.get("block_storage", f"/volumes/{self._id(VOLUME, name)}")["volume"]["status"]
+            volume = inside.get("block_storage", f"/volumes/{self._id(VOLUME, name)}", missing=_GONE).get("volume")
+            if volume is None:
+                raise DeviceError(_WENT.format(what=f"volume {name}"))
+            status = volume["status"]
             if status.startswith(VOLUME_ERROR):
                 raise DeviceError(f"volume {name} is in {status}; see the log of cinder-volume, and run again")
             return str(status)
 
-        self._until(f"volume {name}", look, wanted)
+        return self._until(f"volume {name}", look, wanted)
 
     def _until_gone(self, service: str, path: str, name: str, doing: str) -> None:
-        gone = {"gone": True}
-
         def look() -> str:
-            answer = self._cloud.request(service, "GET", path, doing, missing=gone)
+            answer = self._cloud.request(service, "GET", path, doing, missing=_GONE)
             thing = answer.get("server") or answer.get("volume") or {}
             if thing.get("status", "").startswith((ERROR, "error_deleting")):
                 raise DeviceError(
                     f"{name} does not go, it is in {thing['status']}; see the log of the service, and run again"
                 )
-            return "gone" if answer is gone else str(thing.get("status"))
+            return "gone" if answer is _GONE else str(thing.get("status"))
 
         self._until(name, look, ("gone",))
 
-    def _until(self, what: str, look: Callable[[], str], wanted: Iterable[str]) -> None:
+    def _until(self, what: str, look: Callable[[], str], wanted: Iterable[str]) -> str:
         until = time.monotonic() + self._wait_timeout
         status = look()
         while status not in wanted:
@@ -446,6 +472,7 @@ class Applier:
                 )
             time.sleep(LOOK_AGAIN)
             status = look()
+        return status
 
     def _inside(self, fields: Fields) -> Cloud:
         """The cloud with a token of the project that a volume or a server is in."""

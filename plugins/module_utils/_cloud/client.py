@@ -125,6 +125,10 @@ class Cloud:
             proxy = getattr(self._connection, service)
             proxy_options = {"microversion": MICROVERSIONS[service]} if service in MICROVERSIONS else {}
             response = proxy.request(path, method, skip_cache=True, **proxy_options, **more)
+        except Unauthorized as error:
+            # The token has ended, and Keystone gives no other.
+            said = answered("identity", f"let the operator {doing}", 401, "")
+            raise ServiceError("identity", f"cloud {self.entry}: {said}") from error
         except (SDKException, ClientException) as error:
             raise ServiceError(service, f"cloud {self.entry}: {silent(service, doing, str(error))}") from error
         if response.status_code == 404 and missing is not None:

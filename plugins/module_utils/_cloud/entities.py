@@ -13,6 +13,9 @@ NETWORK, SUBNET, SECURITY_GROUP = "network", "subnet", "security_group"
 FLAVOR, TRAIT, IMAGE = "flavor", "trait", "image"
 KEY, PORT, VOLUME, SERVER = "key", "port", "volume", "server"
 
+# What a project may use, by the service that counts it.
+OF_COMPUTE, OF_STORAGE = ("instances", "cores", "ram"), ("volumes", "gigabytes")
+
 # Parents first: a thing refers only to kinds that stand before its own.
 KINDS = (
     *(PROJECT, MEMBER, QUOTA, NETWORK, SUBNET, SECURITY_GROUP, FLAVOR, TRAIT, IMAGE),
@@ -27,11 +30,14 @@ Desired = Mapping[str, Any]
 Look = Mapping[str, Any]
 Thing = Dict[str, Any]
 
-ACTIVE, ERROR = "ACTIVE", "ERROR"
+ACTIVE, BUILD, ERROR = "ACTIVE", "BUILD", "ERROR"
 # A volume that was never made; one whose extension failed has another word.
 VOLUME_ERROR = "error"
 # The role with which somebody works in a project.
 MEMBER_ROLE = "member"
+
+# How a port is made: of Open vSwitch, or a virtual function of a NIC.
+NORMAL, DIRECT = "normal", "direct"
 
 TAG = "ipu.pod"
 _VPOD_TAG = "ipu.pod:vpod="

@@ -117,18 +117,20 @@ class Found:
                 NETWORK,
                 network,
                 True,
-                lambda each: fields_in(each, "vpod", "physical_network", "vlan", "mtu", "projects"),
+                lambda each: fields_in(each, "vpod", "physical_network", "vlan", "mtu", "projects", "tagged"),
             )
         ids = {each["id"] for each in own}
         for subnet in things(self.look, SUBNET):
             if subnet["network_id"] in ids:
-                self._take(SUBNET, subnet, True, lambda each: fields_in(each, "vpod", "network", "cidr", "pools"))
+                self._take(
+                    SUBNET, subnet, True, lambda each: fields_in(each, "vpod", "network", "cidr", "pools", "tagged")
+                )
         for group in things(self.look, SECURITY_GROUP):
             self._take(
                 SECURITY_GROUP,
                 group,
                 self._is_in_its_project(SECURITY_GROUP, group),
-                lambda each: {**fields_in(each, "vpod", "project"), "rules": in_order(each["rules"])},
+                lambda each: {**fields_in(each, "vpod", "project", "tagged"), "rules": in_order(each["rules"])},
             )
 
     def _find_hardware(self) -> None:
@@ -209,7 +211,7 @@ class Found:
     def _port(self, port: Thing) -> Fields:
         address = {"address": port["addresses"][0]} if port["addresses"] else {}
         groups = {"security_groups": sorted(port["security_groups"])}
-        return {**fields_in(port, "vpod", "project", "network"), **address, **groups}
+        return {**fields_in(port, "vpod", "project", "network", "tagged", "vnic_type"), **address, **groups}
 
     def _take(self, kind: str, thing: Thing, in_scope: bool, fields_of: Callable[[Thing], Fields]) -> None:
         """Take a thing in if it is wanted by its name, where such names count, or marked with a vPOD of the options."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterable
 
 from .client import Cloud, page_size, side_by_side
-from .entities import MARK, TAG, TRAIT_PREFIX, Look, Thing, vpod_of_key, vpod_of_tags
+from .entities import MARK, OF_COMPUTE, OF_STORAGE, TAG, TRAIT_PREFIX, Look, Thing, tags_of, vpod_of_key, vpod_of_tags
 from .messages import SERVICES
 
 # One request each, whatever the cloud holds (as long as a list fits on a page): name, service, path, key of the answer.
@@ -35,10 +35,12 @@ _LISTS = (
     ("providers", "placement", "/resource_providers", "resource_providers"),
     ("traits", "placement", f"/traits?name=startswith:{TRAIT_PREFIX}", "traits"),
 )
-# Beside these, Neutron is asked for the VLANs that it has, which not every Neutron tells.
-REQUESTS = len(_LISTS) + 1
-# What the API has no list of: two requests for a marked project, one for a marked flavor, one for a hypervisor.
-REQUESTS_FOR = {"project": 2, "flavor": 1, "hypervisor": 1}
+# Beside these: the quotas of new projects, and the VLANs that Neutron has, which not every Neutron tells.
+REQUESTS = len(_LISTS) + 3
+# What the API has no list of: two requests for a marked project, one for a marked flavor, three for a hypervisor.
+REQUESTS_FOR = {"project": 2, "flavor": 1, "hypervisor": 3}
+_DEFAULT_QUOTA = "/os-quota-class-sets/default"
+_OF_PROVIDERS = ("traits", "inventories", "usages")
 
 _ANYWHERE = {"IPv4": "0.0.0.0/0", "IPv6": "::/0"}
 Lists = Dict[str, Any]
@@ -56,8 +58,9 @@ def look_at_cloud(cloud: Cloud) -> Look:
     """
     asked_before = cloud.requests
     calls: list[Callable[[], Any]] = [partial(cloud.list, *asked) for _name, *asked in _LISTS]
+    calls += [partial(cloud.get, service, _DEFAULT_QUOTA) for service in ("compute", "block_storage")]
     calls.append(partial(cloud.get, "network", "/network_segment_ranges", missing={}))
-    *answers, ranges = side_by_side(calls)
+    *answers, compute_quota, storage_quota, ranges = side_by_side(calls)
     lists: Lists = {name: answer for (name, *_rest), answer in zip(_LISTS, answers)}
     names = {each["id"]: each["name"] for each in lists["projects"]}
     look: dict[str, Any] = {
@@ -67,6 +70,10 @@ def look_at_cloud(cloud: Cloud) -> Look:
         "services": sorted(SERVICES.values()),
         "hypervisors": [_hypervisor(each, lists["agents"]) for each in lists["hypervisors"]],
         "vlan_ranges": _vlan_ranges(ranges),
+        "default_quota": {
+            **_only(compute_quota["quota_class_set"], *OF_COMPUTE),
+            **_only(storage_quota["quota_class_set"], *OF_STORAGE),
+        },
     }
     look["operator"] = _operator(cloud, look)
     look.update(_one_by_one(cloud, look, lists))
@@ -160,6 +167,7 @@ def _networks(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 **_owned(each, projects),
                 **_only(each, "network_id", "device_id", "device_owner", "status", "mac_address"),
                 "network": names.get(each["network_id"], each["network_id"]),
+                "vnic_type": each.get("binding:vnic_type"),
                 "addresses": [fixed["ip_address"] for fixed in each["fixed_ips"]],
                 "group_ids": each["security_groups"],
                 "security_groups": sorted(groups.get(group, group) for group in each["security_groups"]),
@@ -187,6 +195,7 @@ def _machines(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 "id": each["keypair"]["name"],
                 "name": each["keypair"]["name"],
                 "vpod": vpod_of_key(each["keypair"]["name"]),
+                "public_key": each["keypair"].get("public_key"),
             }
             for each in lists["key_pairs"]
         ],
@@ -234,22 +243,26 @@ def _one_by_one(cloud: Cloud, look: Look, lists: Lists) -> dict[str, Any]:
                 *(partial(cloud.get, "compute", f"/os-quota-sets/{each['id']}") for each in marked),
                 *(partial(cloud.get, "block_storage", f"/os-quota-sets/{each['id']}") for each in marked),
                 *(partial(cloud.get, "compute", f"/flavors/{each['id']}/os-flavor-access") for each in flavors),
-                *(partial(cloud.get, "placement", f"/resource_providers/{hosts[name]}/traits") for name in known),
+                *(
+                    partial(cloud.get, "placement", f"/resource_providers/{hosts[name]}/{what}")
+                    for what in _OF_PROVIDERS
+                    for name in known
+                ),
             ]
         )
     )
     names = {each["id"]: each["name"] for each in look["projects"]}
     compute, storage = ({each["id"]: next(answers)["quota_set"] for each in marked} for _service in range(2))
     access = {each["id"]: next(answers)["flavor_access"] for each in flavors}
-    traits = {name: next(answers)["traits"] for name in known}
+    traits, inventories, usages = ({name: next(answers)[what] for name in known} for what in _OF_PROVIDERS)
     return {
         "quotas": [
             {
                 "id": each["id"],
                 "project": each["name"],
                 "project_id": each["id"],
-                **_only(compute[each["id"]], "instances", "cores", "ram"),
-                **_only(storage[each["id"]], "volumes", "gigabytes"),
+                **_only(compute[each["id"]], *OF_COMPUTE),
+                **_only(storage[each["id"]], *OF_STORAGE),
             }
             for each in marked
         ],
@@ -267,7 +280,22 @@ def _one_by_one(cloud: Cloud, look: Look, lists: Lists) -> dict[str, Any]:
             {"id": trait, "name": trait, "hypervisors": sorted(name for name in known if trait in traits[name])}
             for trait in lists["traits"]
         ],
+        "hypervisors": [
+            {**each, "resources": _resources(inventories.get(each["name"], {}), usages.get(each["name"], {}))}
+            for each in look["hypervisors"]
+        ],
         "providers": [{"id": uuid, "name": name} for name, uuid in hosts.items()],
+    }
+
+
+def _resources(inventories: Thing, usages: Thing) -> Thing:
+    """What one machine can have at most, and what all that are still to come can have together."""
+    return {
+        name: {
+            "largest": each["max_unit"],
+            "free": int((each["total"] - each["reserved"]) * each["allocation_ratio"]) - usages.get(name, 0),
+        }
+        for name, each in inventories.items()
     }
 
 
@@ -342,11 +370,13 @@ def _rule(rule: Thing) -> Thing:
 
 
 def _owned(thing: Thing, projects: dict[str, str]) -> Thing:
-    """What all of Neutron's things have."""
+    """What all of Neutron's things have; one that a killed run has made may bear its mark in the description alone."""
+    vpod = vpod_of_tags([*(thing.get("tags") or ()), thing.get("description") or ""])
     return {
         **_only(thing, "id", "name"),
         **_project(thing["project_id"], projects),
-        "vpod": vpod_of_tags([*(thing.get("tags") or ()), thing.get("description") or ""]),
+        "vpod": vpod,
+        "tagged": vpod is not None and set(tags_of(vpod)) <= set(thing.get("tags") or ()),
     }
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from typing import Any, Dict
 
 from .entities import (
+    DIRECT,
     FLAVOR,
     IMAGE,
     MEMBER,
     NETWORK,
+    NORMAL,
     PROJECT,
     QUOTA,
     SECURITY_GROUP,
@@ -70,7 +72,12 @@ OPTIONS: Spec = {
         flavor=NEEDED,
         image=NEEDED,
         key={"type": "str", "no_log": False},
-        ports=_list(network=NEEDED, address=TEXT, security_groups=NAMES),
+        ports=_list(
+            network=NEEDED,
+            address=TEXT,
+            security_groups=NAMES,
+            vnic_type={"type": "str", "choices": [NORMAL, DIRECT], "default": NORMAL},
+        ),
         volumes=NAMES,
         **_MINE,
     ),

@@ -55,6 +55,7 @@ _IMMUTABLE = {
     NETWORK: ("physical_network",),
     SUBNET: ("network", "cidr"),
     FLAVOR: ("vcpus", "ram", "disk", "extra_specs"),
+    PORT: ("vnic_type",),
     VOLUME: (),
     SERVER: ("flavor", "image", "key"),
 }
@@ -127,8 +128,7 @@ class Planning:
         self.goes: Reasons = {}
         self.occupied: dict[Entity, str] = {}
         self._find_what_goes()
-        going = {self.found.things[entity]["id"] for entity in self.goes if entity[0] == NETWORK}
-        self.problems[:0] = refusals(desired, look, self.wanted, self.found, going)
+        self.problems[:0] = refusals(desired, look, self.wanted, self.found, self.goes)
 
     def steps(self) -> list[Step]:
         """The ordered steps."""
@@ -158,6 +158,14 @@ class Planning:
         """Whether it is marked; the port of somebody else is on a network of ours."""
         return kind != PORT or self.found.things[kind, name]["vpod"] is not None
 
+    def _is_left_over(self, name: str) -> bool:
+        """Whether a port belongs to a machine that is not there: Nova lets go of it later, or never."""
+        port = self.found.things[PORT, name]
+        return bool(port["device_id"]) and not self.found.server_of(port)
+
+    def _comes_again(self, kind: str, name: str) -> bool:
+        return (kind, name) in self.goes and name in self.wanted[kind]
+
     def _going_of(self, kind: str) -> list[str]:
         return [name for other, name in self.goes if other == kind]
 
@@ -165,6 +173,8 @@ class Planning:
         for name, server in self.found.state[SERVER].items():
             if (FLAVOR, server.get("flavor")) in self.goes:
                 self.goes.setdefault((SERVER, name), f"its flavor {server['flavor']} is made again")
+            elif replaced := next((port for port in server["ports"] if self._comes_again(PORT, port)), ""):
+                self.goes.setdefault((SERVER, name), f"its port {replaced} is made again")
         for name, subnet in self.found.state[SUBNET].items():
             if (NETWORK, subnet["network"]) in self.goes:
                 self.goes.setdefault((SUBNET, name), f"its network {subnet['network']} goes")
@@ -189,6 +199,8 @@ class Planning:
             elif kind == SERVER and there["status"] == ERROR:
                 said = self.found.things[kind, name].get("fault")
                 self.goes[kind, name] = f"it is in ERROR{f' ({said})' if said else ''}, and is made again"
+            elif kind == PORT and self._is_left_over(name):
+                self.goes[kind, name] = "it is still that of a machine that was deleted, and is made again"
             elif kind == VOLUME and self.found.things[kind, name]["status"] == VOLUME_ERROR:
                 self.goes[kind, name] = "Cinder could not make it, and it is made again"
 

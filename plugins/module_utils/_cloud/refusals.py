@@ -21,16 +21,20 @@ from .entities import (
     Look,
     things,
 )
-from .found import Found
-from .quotas import too_small
+from .found import Entity, Found
+from .quotas import exceeded, too_small
+from .room import flavors_too_large, machines_without_room
 from .wanted import DEFAULT_DOMAIN, doubles, members_of
 
 # A reference of a kind: its field and the kind that it names.
 _REFERENCES = {PORT: (("security_groups", SECURITY_GROUP),), SERVER: (("volumes", VOLUME),)}
 
 
-def refusals(desired: Desired, look: Look, wanted: State, found: Found, going: Collection[str]) -> list[str]:
-    """Everything that is wrong with some options in this cloud; ``going`` are the ids of networks that go."""
+def refusals(desired: Desired, look: Look, wanted: State, found: Found, goes: Collection[Entity]) -> list[str]:
+    """Everything that is wrong with some options in this cloud; ``goes`` is what goes first, perhaps to come again."""
+    gone = {kind: [name for other, name in goes if other == kind] for kind in (NETWORK, SERVER)}
+    making = {kind: _made(kind, wanted, found, goes) for kind in (VOLUME, SERVER)}
+    going = {found.things[NETWORK, name]["id"] for name in gone[NETWORK]}
     return [
         *doubles(desired),
         *found.taken,
@@ -39,9 +43,16 @@ def refusals(desired: Desired, look: Look, wanted: State, found: Found, going: C
         *_vlans(look, wanted, found, going),
         *_hypervisors(look, wanted),
         *_machines(wanted, found),
-        *_room(desired, look, wanted),
+        *flavors_too_large(desired, look, wanted),
+        *machines_without_room(desired, look, wanted, found, making[SERVER], gone[SERVER]),
         *too_small(look, wanted, found),
+        *exceeded(look, wanted, found, making, gone[SERVER]),
     ]
+
+
+def _made(kind: str, wanted: State, found: Found, goes: Collection[Entity]) -> list[str]:
+    """The names of what is to be made, or made again."""
+    return [name for name in wanted[kind] if name not in found.state[kind] or (kind, name) in goes]
 
 
 def _users(desired: Desired, look: Look) -> Iterator[str]:
@@ -126,23 +137,6 @@ def _machines(wanted: State, found: Found) -> Iterator[str]:
             for field, other in references:
                 for missing in sorted(set(fields[field]) - set(wanted[other])):
                     yield f"{kind} {name}: there is no {other} {missing}; declare it in {other}s"
-
-
-def _room(desired: Desired, look: Look, wanted: State) -> Iterator[str]:
-    """A flavor that needs more than each hypervisor has that its vPOD may use."""
-    hypervisors = {each["name"]: each for each in look["hypervisors"]}
-    of_vpod = {each["vpod"]: each["hypervisors"] for each in things(desired, TRAIT)}
-    for name, fields in wanted[FLAVOR].items():
-        usable = [hypervisors[host] for host in of_vpod.get(fields["vpod"], ()) if host in hypervisors]
-        known = [each for each in usable if each.get("vcpus") and each.get("ram")]
-        fits = [each for each in known if each["vcpus"] >= fields["vcpus"] and each["ram"] >= fields["ram"]]
-        if known and not fits:
-            largest = max(known, key=lambda each: (each["vcpus"], each["ram"]))
-            yield (
-                f"flavor {name}: {fields['vcpus']} CPUs and {fields['ram']} MiB fit on no hypervisor of vPOD "
-                f"{fields['vpod']}; the largest, {largest['name']}, has {largest['vcpus']} and {largest['ram']}; make "
-                "the machine smaller"
-            )
 
 
 def _listed(names: set[str]) -> str:

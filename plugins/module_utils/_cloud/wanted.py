@@ -17,6 +17,9 @@ from .entities import (
     MEMBER,
     MEMBER_ROLE,
     NETWORK,
+    NORMAL,
+    OF_COMPUTE,
+    OF_STORAGE,
     PORT,
     PROJECT,
     QUOTA,
@@ -36,7 +39,7 @@ from .entities import (
     things,
 )
 
-QUOTAS = ("instances", "cores", "ram", "volumes", "gigabytes")
+QUOTAS = (*OF_COMPUTE, *OF_STORAGE)
 DEFAULT_DOMAIN = "Default"
 
 
@@ -78,11 +81,19 @@ def wanted(desired: Desired, look: Look) -> State:
         QUOTA: {each["project"]: fields_in(each, *QUOTAS) for each in things(desired, QUOTA)},
         NETWORK: {each["name"]: _network(each) for each in things(desired, NETWORK)},
         SUBNET: {
-            each["name"]: {**fields_in(each, "vpod", "network", "cidr"), "pools": sorted(each.get("pools") or [])}
+            each["name"]: {
+                **fields_in(each, "vpod", "network", "cidr"),
+                "pools": sorted(each.get("pools") or []),
+                "tagged": True,
+            }
             for each in things(desired, SUBNET)
         },
         SECURITY_GROUP: {
-            each["name"]: {**fields_in(each, "vpod", "project"), "rules": in_order(each.get("rules") or [])}
+            each["name"]: {
+                **fields_in(each, "vpod", "project"),
+                "rules": in_order(each.get("rules") or []),
+                "tagged": True,
+            }
             for each in things(desired, SECURITY_GROUP)
         },
         FLAVOR: {each["name"]: _flavor(each) for each in things(desired, FLAVOR)},
@@ -139,7 +150,7 @@ def _project(thing: Thing) -> Fields:
 
 def _network(thing: Thing) -> Fields:
     shared = [thing["project"]] if thing.get("project") else []
-    return {**fields_in(thing, "vpod", "physical_network", "vlan", "mtu"), "projects": shared}
+    return {**fields_in(thing, "vpod", "physical_network", "vlan", "mtu"), "projects": shared, "tagged": True}
 
 
 def _flavor(thing: Thing) -> Fields:
@@ -158,6 +169,8 @@ def _ports(server: Thing) -> Iterable[tuple[str, Fields]]:
             {
                 **fields,
                 "security_groups": sorted(port.get("security_groups") or []),
+                "vnic_type": port.get("vnic_type") or NORMAL,
+                "tagged": True,
             },
         )
 

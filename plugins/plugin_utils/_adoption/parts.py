@@ -36,6 +36,8 @@ def parts_of(document: Document, declaration: Declaration) -> list[Document]:
     for name, vpod in declaration.vpods.items():
         part = documents[first[declaration.clusters[vpod.cluster].pods[0]]]
         part.setdefault("vpods", {})[name] = document["vpods"][name]
+        if "clouds" in document:
+            part["clouds"] = document["clouds"]
     return list(documents.values())
 
 

@@ -14,6 +14,7 @@ COMMENTS = {
     "pods": "The racks. What follows from the port map and the addresses of a rack is not said; exceptions are named.",
     "controllers": "The V-IPU controllers.",
     "clusters": "Which racks each of them has, in the order of the IPU-Link domains.",
+    "clouds": "The OpenStacks in which tenants have something.",
     "vpods": "The tenants: their IPU-Machines, Poplar servers, VLANs and partitions.",
 }
 

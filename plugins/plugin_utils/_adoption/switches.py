@@ -96,16 +96,23 @@ def _adopted_part(document: Document, gathered: Gathered, elsewhere: Vlans) -> A
 
 
 def _without_switches(document: Document, pods: Collection[str]) -> Document:
-    """The document without what the ToRs of these pods say themselves: VLANs, ports, quality of service."""
+    """The document without what the ToRs of these pods say themselves: VLANs, ports, quality of service.
+
+    Without the VLANs of hypervisors, and of vPODs on them, it would be none; what the ToRs say replaces them later.
+    """
+    hypervisors = {server for words in document["pods"].values() for server in words.get("hypervisors") or ()}
     stripped = dict(document["pods"])
     for name in pods:
         words = {
             **without(stripped[name], ("vlans",)),
-            "rnic": without(stripped[name].get("rnic", {}), VLAN_KEYS),
+            "rnic": without(stripped[name].get("rnic", {}), () if stripped[name].get("hypervisors") else VLAN_KEYS),
             "tor": without(stripped[name].get("tor", {}), TOR_KEYS),
         }
         stripped[name] = {key: value for key, value in words.items() if value != {}}
-    vpods = {name: without(words, VLAN_KEYS) for name, words in document.get("vpods", {}).items()}
+    vpods = {
+        name: without(words, VLAN_KEYS if hypervisors.isdisjoint(words.get("poplar_servers") or ()) else ())
+        for name, words in document.get("vpods", {}).items()
+    }
     return {**document, "pods": stripped, **filled({"vpods": vpods})}
 
 
@@ -275,9 +282,9 @@ class _Tor(_ManagementSwitch):
         found = [_access_vlan(self._there, place.name) for place in self._machines()]
         free = [vlan for vlan in found if vlan is None or vlan["vlan_id"] not in tenants]
         ours = next((vlan for vlan in free if vlan and 2 * free.count(vlan) > len(free)), None)
-        if ours and self._result.take((*self._pod, "rnic"), _vlan_words(ours, f"{self._pod[-1]}-rnic")):
-            tenants.add(ours["vlan_id"])
-        super().take_vlans({*taken, *tenants})
+        if ours:
+            self._result.take((*self._pod, "rnic"), _vlan_words(ours, f"{self._pod[-1]}-rnic"))
+        super().take_vlans({*taken, *tenants, *self._rnic_vlan()})
         self._take_common("mtu", SWITCHED_MTU)
         self._take_common("spanning_tree_edge", False)
         self._take_roce()
@@ -286,6 +293,10 @@ class _Tor(_ManagementSwitch):
 
     def _machines(self) -> list[Place]:
         return [place for place in self._places().values() if place.role == RNIC_OF_MACHINE]
+
+    def _rnic_vlan(self) -> set[int]:
+        vlan = parse_declaration(self._result.document).pods[self._pod[-1]].rnic_vlan
+        return set() if vlan is None else {vlan}
 
     def _places(self) -> dict[str, Place]:
         return places_of(parse_declaration(self._result.document).pods[self._pod[-1]])

@@ -14,6 +14,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from .._inventory import stages
 from .._inventory.stages import STAGES, Stage
 from .._pod.devices import IPU_MACHINE, devices_of
+from .._pod.hypervisors import rnics_with_functions
 from .cloud_findings import cloud_findings
 from .controller_steps import entity_findings
 from .finding import Finding
@@ -59,9 +60,10 @@ def findings_of(
         dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}
         on_controllers = entity_findings({"": options, **dedicated}, look, steps, machines)
         found += _recorded(device, stages.CONTROLLER, on_controllers)
+    rnics = rnics_with_functions(tenancy.declaration)
     for device, options, look, _steps in seen(tenancy.wanted["clouds"], stages.CLOUDS):
         try:
-            found += _recorded(device, stages.CLOUD, cloud_findings(options, look))
+            found += _recorded(device, stages.CLOUD, cloud_findings(options, look, rnics))
         except Refused as error:
             unread.append({"device": device, "message": str(error)})
     return found, unread

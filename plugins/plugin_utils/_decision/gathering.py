@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import STARTUP
 
+from .._adoption.clouds import adopted_clouds
 from .._adoption.findings import Gathered, findings
 from .._adoption.fleet import FleetAdoption, adopted_fleet
 from .._adoption.pods_yml import COMMENTS, ordered
@@ -25,6 +26,7 @@ from .._declaration.declaration import parse_declaration
 from .._desired.desired import desired
 from .._placement.placement import place
 from .._reports.markdown import text_of
+from .cloud_steps import PART as CLOUD
 from .controller_steps import entity_steps
 from .looks import NOT_ASKED, Look, answered, missing, part
 from .server_steps import server_steps
@@ -68,6 +70,7 @@ class _Reading:
     servers: dict[str, Any]
     controllers: dict[str, Any]
     leases: dict[str, list[str]]
+    clouds: dict[str, Any]
     unread: Unread
     partly: Unread
 
@@ -78,9 +81,11 @@ def gather(document: Document, looks: Looks) -> Gathering:
     Raises :class:`DeclarationError` if the document is wrong.
     """
     reading = _reading(looks)
-    adopted = adopted_fleet(document, reading.controllers, reading.switches, reading.servers)
+    fleet = adopted_fleet(document, reading.controllers, reading.switches, reading.servers)
+    clouds = adopted_clouds(fleet.document, reading.clouds)
+    adopted = replace(fleet, document=clouds.document)
     gathered = Gathered(reading.switches, reading.servers, reading.controllers, reading.leases)
-    found = findings(adopted.document, gathered, adopted.port_map)
+    found = [*findings(adopted.document, gathered, adopted.port_map), *map(asdict, clouds.findings)]
     reasons = list(map(one_line, adopted.reasons))
     contradictions = [one_line(f"{each['device']}: {_sentences(each)}") for each in found]
     files = {
@@ -100,7 +105,7 @@ def gather(document: Document, looks: Looks) -> Gathering:
 
 
 def _reading(looks: Looks) -> _Reading:
-    reading = _Reading({}, {}, {}, {}, [], [])
+    reading = _Reading({}, {}, {}, {}, {}, [], [])
     for host, look in looks.items():
         if look["outcome"] == NOT_ASKED:
             continue
@@ -114,6 +119,8 @@ def _reading(looks: Looks) -> _Reading:
                 reading.unread.append({"device": host, "message": found[""]["message"]})
             else:
                 reading.controllers[host] = found[""]
+        if CLOUD in look["parts"] and (cloud := _answered_part(reading.unread, look, CLOUD)) is not None:
+            reading.clouds[host] = cloud
         if "network" in look["parts"]:
             _read_server(reading, look)
     return reading

@@ -29,6 +29,7 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
         if share.name not in declaration.clouds:
             yield f"{path}.name", unknown(share.name, "cloud", declaration.clouds)
         yield from _carriers(path, vpod, hypervisors)
+        yield from _kinds_of_ports(path, declaration, vpod)
         if vpod.ipus % share.ipus_per_machine:
             yield (
                 f"{path}.ipus_per_machine",
@@ -104,6 +105,23 @@ def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[F
     for server in vpod.poplar_servers:
         if server not in hypervisors:
             yield path, f"{server!r} is bare metal and carries no machines; name it in hypervisors of its pod"
+
+
+def _kinds_of_ports(path: str, declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:
+    hypervisors = {
+        name: pod.virtual_functions
+        for pod in declaration.pods.values()
+        for name in vpod.poplar_servers
+        if name in pod.hypervisors
+    }
+    with_functions = [name for name, functions in hypervisors.items() if functions]
+    without = [name for name, functions in hypervisors.items() if not functions]
+    if with_functions and without:
+        yield (
+            path,
+            f"the RNIC of {with_functions[0]} has virtual functions, and that of {without[0]} none; machines of a vPOD "
+            "have one kind of port",
+        )
 
 
 def _shares(declaration: Declaration) -> Iterator[tuple[Vpod, CloudShare]]:

@@ -68,9 +68,7 @@ CLOUD = Record(
     Key("entry", WORD, derived="its name").means("its entry of clouds.yaml, where its credentials stand"),
     Key("physical_network", WORD, required=True).means("what Neutron calls the physical network of the RNICs"),
     Key("control_network", WORD, required=True).means("an existing network by which machines are reached"),
-    Key("control_sources", list_of(SUBNET), ("0.0.0.0/0",), derived="`[0.0.0.0/0]`").means(
-        "who may reach TCP port 22 of machines there"
-    ),
+    Key("control_sources", list_of(SUBNET), required=True).means("who may reach TCP port 22 of machines there"),
     Key("images", MapOf(WORD, IMAGE, "IMAGE"), {}).means("an image that a run uploads"),
 )
 QUOTA = Record(

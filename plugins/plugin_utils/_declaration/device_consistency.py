@@ -319,12 +319,18 @@ def tenancy_findings(declaration: Declaration, servers: Collection[str]) -> Iter
             owners.setdefault(server, path)
         for partition in vpod.partitions:
             yield from _partition(f"{path}.partitions.{partition.name}.poplar_servers", vpod, partition)
-        if vpod.virtual_function is not None and with_functions.isdisjoint(vpod.poplar_servers):
-            is_hosted = any(server in guests for server in vpod.poplar_servers)
-            why = "its hypervisors have none" if is_hosted else "it is for hypervisors, and none of its servers is one"
+        if vpod.virtual_function is not None and (why := _no_function(vpod, guests, with_functions)):
             yield f"{path}.virtual_function", f"{why}; leave it out"
     for pod in declaration.pods.values():
         yield from _hypervisors(pod, guests, servers)
+
+
+def _no_function(vpod: Vpod, hypervisors: Collection[str], with_functions: set[str]) -> str:
+    """Why a vPOD can have no virtual function; empty where it can."""
+    if not with_functions.isdisjoint(vpod.poplar_servers):
+        return "Nova chooses the functions of its machines" if vpod.cloud else ""
+    is_hosted = any(server in hypervisors for server in vpod.poplar_servers)
+    return "its hypervisors have none" if is_hosted else "it is for hypervisors, and none of its servers is one"
 
 
 def _partition(path: str, vpod: Vpod, partition: Partition) -> Iterator[Finding]:
@@ -354,11 +360,17 @@ def _hypervisors(pod: Pod, guests: Mapping[str, Sequence[Vpod]], servers: Collec
             yield f"{path}.hypervisors", f"{name!r} is no Poplar server; the servers are {some(servers)}"
             continue
         numbers: dict[int, str] = {}
+        in_cloud = next((f"vpods.{vpod.name}.cloud" for vpod in guests[name] if vpod.cloud), "")
         for vpod in guests[name]:
             here = f"vpods.{vpod.name}"
             if vpod.vlan is None:
                 yield f"{here}.vlan", f"is missing; only by its VLAN {name}, a hypervisor, keeps it apart from others"
-            if pod.virtual_functions and (problem := _virtual_function(pod, name, vpod, numbers)):
+            if not pod.virtual_functions or vpod.cloud:
+                continue
+            if in_cloud:
+                whose = f"Nova has all virtual functions of {name!r}, for the machines of {in_cloud}"
+                yield f"{here}.poplar_servers", f"{whose}; give {vpod.name} another hypervisor"
+            elif problem := _virtual_function(pod, name, vpod, numbers):
                 yield f"{here}.virtual_function", problem
 
 

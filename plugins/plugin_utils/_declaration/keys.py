@@ -274,7 +274,8 @@ VPOD = Record(
     Key("ipus", IPUS, 0, derived="required, unless absent").means(f"how many IPUs it has: {ALLOCATION_SIZES}"),
     Key("poplar_servers", list_of(NAME), ()).means("a server belongs to one vPOD, a hypervisor may belong to several"),
     Key("virtual_function", integer(0, 126), derived="required there").means(
-        "number of the virtual function that it has on each of its hypervisors, where these have some"
+        "number of the virtual function that it has on each of its hypervisors, where these have some; for machines in "
+        "a cloud Nova chooses"
     ),
     Key("controller", choice(SHARED, DEDICATED), SHARED, see="vpods.md#shared-and-dedicated-controllers").means(
         f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own beside that one"

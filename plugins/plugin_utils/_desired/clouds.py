@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import DIRECT, NORMAL, trait_name
 
 from .._pod.clouds import Cloud, CloudShare, Machine
 from .._pod.devices import Device, devices_of
-from .._pod.hypervisors import hypervisors_of
+from .._pod.hypervisors import has_functions, hypervisors_of
 from .._pod.model import Declaration, Vpod
 from .containers import machine_addresses, rnic_subnet
 
@@ -113,20 +113,29 @@ def _kept_machines(
     """Machines with addresses of their own, so that one that is made again has that of the one before it."""
     mine = {"vpod": vpod.name, "project": share.project}
     addresses = [str(each) for pool in pools_of(declaration, vpod, devices) for each in pool]
+    kinds = dict.fromkeys(_networks_by_functions(declaration, vpod, share), DIRECT)
     servers, volumes = [], []
     for index in range(vpod.ipus // share.ipus_per_machine):
         name = f"{vpod.name}-{index + 1}"
-        ports = [
+        ports: list[Options] = [
             {"network": cloud.control_network, "address": None, "security_groups": [f"vpod-{vpod.name}"]},
             {"network": _rnic(vpod), "address": addresses[index], "security_groups": []},
         ]
         if share.storage:
             ports.append({"network": _storage(vpod), "address": None, "security_groups": []})
+        ports = [{**port, "vnic_type": kinds.get(port["network"], NORMAL)} for port in ports]
         own = {f"{name}-{volume}": size for volume, size in share.volumes.items()}
         volumes += [{**mine, "name": volume, "size": size} for volume, size in own.items()]
         start = {"flavor": _flavor(vpod, share), "image": share.image, "key": share.key}
         servers.append({**mine, "name": name, **start, "ports": ports, "volumes": list(own)})
     return {"volumes": volumes, "servers": servers}
+
+
+def _networks_by_functions(declaration: Declaration, vpod: Vpod, share: CloudShare) -> list[str]:
+    """The networks that a machine reaches by virtual functions of the hypervisor's RNIC."""
+    if not has_functions(declaration, vpod):
+        return []
+    return [_rnic(vpod), *([_storage(vpod)] if share.storage and share.storage.is_on_rnics else [])]
 
 
 def _flavor(vpod: Vpod, share: CloudShare) -> str:

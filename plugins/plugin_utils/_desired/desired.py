@@ -103,7 +103,10 @@ def _poplar_server(
         "mtu": server.facts["rnic_mtu"],
     }
     if server.name in pod.hypervisors and pod.virtual_functions:
-        interface["virtual_functions"] = virtual_functions(pod, server, guests_of(declaration)[server.name])
+        guests = guests_of(declaration)[server.name]
+        # Those that Nova gives to machines are Neutron's to set.
+        if not any(guest.cloud for guest in guests):
+            interface["virtual_functions"] = virtual_functions(pod, server, guests)
     is_whole = vpod and not stranded(declaration, {vpod.name: placement[vpod.name]})
     partitions = [part.name for part in vpod.partitions if part.gcds_of(server.name)] if vpod and is_whole else []
     client = user_end_point(declaration, vpod, devices) if vpod else None

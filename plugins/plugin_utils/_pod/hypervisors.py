@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 from typing import Any
 
-from .devices import Device
+from .devices import Device, devices_of_pod
 from .mac_addresses import mac_of
 from .model import Declaration, Pod, Vpod
 from .switches import QUARANTINE
@@ -39,6 +39,26 @@ def bare_metal_tenants(declaration: Declaration) -> dict[str, Vpod]:
     hypervisors = hypervisors_of(declaration)
     return {
         name: vpod for vpod in declaration.vpods.values() for name in vpod.poplar_servers if name not in hypervisors
+    }
+
+
+def has_functions(declaration: Declaration, vpod: Vpod) -> bool:
+    """Whether a vPOD's machines get virtual functions of RNICs, and not ports of a bridge."""
+    return any(
+        pod.virtual_functions and name in pod.hypervisors
+        for pod in declaration.pods.values()
+        for name in vpod.poplar_servers
+    )
+
+
+def rnics_with_functions(declaration: Declaration) -> dict[str, str]:
+    """Hypervisor to its RNIC, of those whose RNIC has virtual functions."""
+    return {
+        device.name: device.facts["rnic_interface"]
+        for pod in declaration.pods.values()
+        if pod.virtual_functions
+        for device in devices_of_pod(pod)
+        if device.name in pod.hypervisors
     }
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A simulated pod with OpenStack, fresh for each module: what one has seen on the switch, a run would have to keep."""
+"""A simulated pod with OpenStack: one that no playbook touches, and one as declared, which several modules share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import running_pod
+from tests.integration.conftest import Pod, brought_up, running_pod
 from tests.support.checkout import ROOT
 from tests.support.simulated_pod import STATE
 
@@ -20,6 +20,15 @@ INVENTORY = ROOT / "inventories" / "sim_openstack"
 def fresh_pod() -> Iterator[Any]:
     """A pod with a cloud that no playbook has touched."""
     yield from running_pod(INVENTORY)
+
+
+@pytest.fixture(scope="package", name="pod")
+def _pod() -> Iterator[Pod]:
+    """The pod as declared, for all modules that leave it so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OS_CLIENT_CONFIG_FILE", str(STATE / "clouds.yaml"))
+        for pod in running_pod(INVENTORY):
+            yield brought_up(pod)
 
 
 @pytest.fixture(scope="module")

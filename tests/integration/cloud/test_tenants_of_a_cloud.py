@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.integration.cloud.conftest import connected
-from tests.integration.conftest import Pod, brought_up
+from tests.integration.conftest import Pod
 from tests.support.simulated_pod import STATE
 
 PATIENCE = 300
@@ -19,11 +18,10 @@ PATIENCE = 300
 FULL_FRAME = 8972
 
 
-@pytest.fixture(scope="module", name="pod")
-def _pod(fresh_pod: Pod) -> Iterator[Pod]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OS_CLIENT_CONFIG_FILE", str(STATE / "clouds.yaml"))
-        yield brought_up(fresh_pod)
+@pytest.fixture(scope="module", name="operator")
+def _operator(pod: Pod) -> Any:
+    assert pod
+    return connected("cloud001")
 
 
 @pytest.fixture(scope="module", name="alice")

@@ -28,14 +28,19 @@ def bare_look() -> dict[str, Any]:
     ]
     look["users"] = [{"id": f"u-{name}", "name": name, "domain": "Default"} for name in ("admin", "ann", "ben", "zoe")]
     look["roles"] = [{"id": f"r-{name}", "name": name} for name in ("admin", "member", "reader")]
-    look["hypervisors"] = [
-        {"id": f"h-{number}", "name": f"pod001-poplar{number}", "vcpus": 64, "ram": 512000} for number in (3, 4)
-    ]
+    look["hypervisors"] = [hypervisor(f"pod001-poplar{number}", VCPU=64, MEMORY_MB=512000) for number in (3, 4)]
+    look["default_quota"] = {"instances": 10, "cores": 20}
     look["networks"] = [network("control", "p-admin", None, physical_network=None, vlan=None)]
     look["images"] = [image("debian", marked=False, sha512="dd")]
     look["servers"] = [server("zoes", "p-zoe", "zoe", None)]
     look["ports"] = [port("zoes-port", "p-zoe", None, "n-control", "control", "s-zoes", ["10.6.1.9"])]
     return look
+
+
+def hypervisor(name: str, **resources: int) -> Thing:
+    """An empty hypervisor that offers so much."""
+    sizes = {name: {"largest": size, "free": size} for name, size in resources.items()}
+    return {"id": f"h-{name}", "name": name, "resources": sizes}
 
 
 def network(name: str, project_id: str, vpod: str | None, **fields: Any) -> Thing:

@@ -165,6 +165,17 @@ def cloud_with(vpods: int) -> Connection:
             f"/snapshots?all_tenants=1&{page}": {"snapshots": []},
             "/resource_providers": {"resource_providers": [{"uuid": "rp", "name": "pod001-poplar3.example"}]},
             "/traits?name=startswith:CUSTOM_IPU_POD_": {"traits": [f"CUSTOM_IPU_POD_{name}" for name in names]},
+            "/resource_providers/rp/inventories": {
+                "inventories": {
+                    "VCPU": {"total": 64, "reserved": 2, "allocation_ratio": 2.0, "max_unit": 64},
+                    "DISK_GB": {"total": 100, "reserved": 0, "allocation_ratio": 1.0, "max_unit": 100},
+                }
+            },
+            "/resource_providers/rp/usages": {"usages": {"VCPU": 24}},
+            "compute /os-quota-class-sets/default": {
+                "quota_class_set": {"id": "default", "instances": 10, "cores": 20}
+            },
+            "block_storage /os-quota-class-sets/default": {"quota_class_set": {"id": "default", "volumes": 10}},
             "/resource_providers/rp/traits": {"traits": [f"CUSTOM_IPU_POD_{name}" for name in names]},
         }
     )

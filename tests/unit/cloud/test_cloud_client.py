@@ -44,6 +44,7 @@ def test_a_look_says_whose_things_are_and_what_they_are() -> None:
             "project_id": "p-admin",
             "project": "admin",
             "vpod": "0",
+            "tagged": True,
             "physical_network": "rnic",
             "vlan": 200,
             "mtu": 9000,
@@ -60,6 +61,11 @@ def test_a_look_says_whose_things_are_and_what_they_are() -> None:
     assert look["hypervisors"][0]["agents"] == [
         {"binary": "neutron-openvswitch-agent", "alive": True, "mappings": {"rnic": "br-rnic"}}
     ]
+    assert look["hypervisors"][0]["resources"] == {
+        "VCPU": {"largest": 64, "free": 100},
+        "DISK_GB": {"largest": 100, "free": 100},
+    }
+    assert look["default_quota"] == {"instances": 10, "cores": 20, "volumes": 10}
     assert look["vlan_ranges"] == {}
 
 

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import kept, plan, without_what_goes
 from tests.support.in_memory.cloud import bare_look, image, network, port, server
-from tests.unit.cloud.cloud_of_alice import MINE, machine, only, options, refusal, with_alice
+from tests.support.in_memory.cloud_of_alice import MINE, machine, only, options, refusal, with_alice
 
 
 def summary(desired: dict[str, Any], look: dict[str, Any], allowed: tuple[str, ...] = ()) -> list[str]:
@@ -180,11 +180,6 @@ def test_the_vlan_of_a_network_that_goes_in_the_same_run_is_free() -> None:
         ({"vlan_ranges": {"rnic": [[100, 199]]}}, "VLAN 201 is outside of what Neutron has for physical network rnic"),
         ({"hypervisors": []}, "trait CUSTOM_IPU_POD_ALICE: Nova has no hypervisor pod001-poplar3; it has none"),
         ({"networks": []}, "port alice-1-control: Neutron has no network control"),
-        (
-            {"hypervisors": [{"name": "pod001-poplar3", "vcpus": 2, "ram": 4096}]},
-            "flavor vpod-alice-16: 4 CPUs and 8192 MiB fit on no hypervisor of vPOD alice; the largest, pod001-poplar3,"
-            " has 2 and 4096; make the machine smaller",
-        ),
     ],
 )
 def test_what_the_cloud_lacks_is_refused_before_anything_is_touched(change: dict[str, Any], sentence: str) -> None:
@@ -275,3 +270,33 @@ def test_traits_of_vpods_with_names_alike_differ() -> None:
     names = [trait_name(vpod) for vpod in ("a-b", "a_b", "A-b", "a.b")]
     assert names[0] == "CUSTOM_IPU_POD_A_B"
     assert len(set(names)) == len(names)
+
+
+def test_a_machine_whose_port_is_of_another_kind_is_made_again_only_when_that_is_allowed() -> None:
+    ports = [{**port, "vnic_type": "direct"} for port in machine()["ports"]]
+    by_functions = options(servers=[machine(ports=[machine()["ports"][0], ports[1]])])
+    assert "its port alice-1-vpod-alice-rnic is made again; that interrupts machine alice-1" in refusal(
+        by_functions, with_alice().look
+    )
+    cloud = with_alice()
+    assert summary(by_functions, cloud.look, ("alice",)) == [
+        "remove server alice-1",
+        "remove port alice-1-vpod-alice-rnic",
+        "create port alice-1-vpod-alice-rnic",
+        "create server alice-1",
+    ]
+    for step in plan(by_functions, cloud.look, ("alice",)):
+        cloud.carry_out(step)
+    assert plan(by_functions, cloud.look) == []
+
+
+def test_a_port_that_nova_has_not_let_go_of_is_made_again_with_its_machine() -> None:
+    cloud = with_alice()
+    cloud.look["servers"] = [each for each in cloud.look["servers"] if each["name"] != "alice-1"]
+    assert summary(options(), cloud.look) == [
+        "remove port alice-1-control",
+        "remove port alice-1-vpod-alice-rnic",
+        "create port alice-1-control",
+        "create port alice-1-vpod-alice-rnic",
+        "create server alice-1",
+    ]

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from tests.support.in_memory.cloud import server
-from tests.unit.cloud.cloud_of_alice import options, refusal, with_alice
+from tests.support.in_memory.cloud_of_alice import options, refusal, with_alice
 
 
 @pytest.mark.parametrize(

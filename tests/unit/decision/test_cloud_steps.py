@@ -31,7 +31,7 @@ HYPERVISOR = {
     "ram": 262144,
     "state": "up",
     "status": "enabled",
-    "agents": [{"name": "neutron-openvswitch-agent", "alive": True, "mappings": {"rnic": "br-rnic"}}],
+    "agents": [{"binary": "neutron-openvswitch-agent", "alive": True, "mappings": {"rnic": "br-rnic"}}],
 }
 ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar3"], "cloud": {"name": CLOUD}}
 BOB = {**ALICE, "vlan": 102}
@@ -47,15 +47,23 @@ FRAME = [
 ]
 
 
-def declared(images: Any = None, **vpods: Any) -> Declaration:
-    fields = {"rnic": {"interface": "rnic0", "vlan": 100}, "hypervisors": ["p-poplar3"], "virtual_functions": 0}
+def declared(images: Any = None, functions: int = 0, **vpods: Any) -> Declaration:
+    rnic = {"interface": "rnic0", "vlan": 100}
+    fields = {"rnic": rnic, "hypervisors": ["p-poplar3"], "virtual_functions": functions}
     return parse_declaration(
         {
             "schema": 1,
             "pods": {"p": {"model": "bow-pod64", "poplar_servers": 3, **fields}},
             "controllers": {CONTROLLER: {"address": "10.1.3.200", "mode": "insecure"}},
             "clusters": {"c": {"controller": CONTROLLER, "pods": ["p"]}},
-            "clouds": {CLOUD: {"physical_network": "rnic", "control_network": "control", "images": images or {}}},
+            "clouds": {
+                CLOUD: {
+                    "physical_network": "rnic",
+                    "control_network": "control",
+                    "control_sources": ["10.6.0.0/16"],
+                    "images": images or {},
+                }
+            },
             "vpods": vpods,
         }
     )
@@ -243,14 +251,14 @@ def test_a_cloud_is_a_member_of_its_stages_and_not_of_the_verification() -> None
     [
         ({"state": "down"}, ["nova-compute on p-poplar3 is down"]),
         ({"status": "disabled"}, ["nova-compute on p-poplar3 is disabled"]),
-        ({"agents": []}, ["Neutron has no agent on p-poplar3 that is alive"]),
+        ({"agents": []}, ["Neutron has no agent for Open vSwitch on p-poplar3 that is alive"]),
         (
             {"agents": [{**HYPERVISOR["agents"][0], "alive": False}]},  # type: ignore[index]
-            ["Neutron has no agent on p-poplar3 that is alive"],
+            ["Neutron has no agent for Open vSwitch on p-poplar3 that is alive"],
         ),
         (
             {"agents": [{**HYPERVISOR["agents"][0], "mappings": {"other": "br-ex"}}]},  # type: ignore[index]
-            ["no Neutron agent on p-poplar3 knows physical network rnic"],
+            ["no Neutron agent for Open vSwitch on p-poplar3 knows physical network rnic"],
         ),
         ({}, []),
     ],
@@ -258,3 +266,40 @@ def test_a_cloud_is_a_member_of_its_stages_and_not_of_the_verification() -> None
 def test_what_is_wrong_with_a_hypervisor_is_a_finding(hypervisor: dict[str, Any], finding: Sequence[str]) -> None:
     found = decided(declared(alice=ALICE), look(hypervisors=[{**HYPERVISOR, **hypervisor}]))
     assert [each["finding"] for each in found.findings if each["device"] == CLOUD] == finding
+
+
+SRIOV = {"binary": "neutron-sriov-nic-agent", "alive": True, "mappings": {"rnic": ["rnic0"]}}
+
+
+@pytest.mark.parametrize(
+    ("agents", "finding"),
+    [
+        ([SRIOV], []),
+        (
+            HYPERVISOR["agents"],
+            ["Neutron has no agent for SR-IOV on p-poplar3 that is alive: start neutron-sriov-nic-agent"],
+        ),
+        ([{**SRIOV, "alive": False}], ["Neutron has no agent for SR-IOV on p-poplar3 that is alive: start neutron-sr"]),
+        (
+            [{**SRIOV, "mappings": {"other": ["rnic0"]}}],
+            [
+                "no Neutron agent for SR-IOV on p-poplar3 knows physical network rnic: map it there, in "
+                "physical_device_mappings, as rnic:rnic0"
+            ],
+        ),
+        (
+            [{**SRIOV, "mappings": {"rnic": ["eth1", "eth2"]}}],
+            [
+                "Neutron on p-poplar3 has eth1, eth2 for physical network rnic, and the RNIC is rnic0: correct "
+                "physical_device_mappings there: rnic:rnic0"
+            ],
+        ),
+    ],
+)
+def test_where_machines_get_virtual_functions_the_sriov_agent_has_to_map_the_rnic(
+    agents: list[dict[str, Any]], finding: Sequence[str]
+) -> None:
+    found = decided(declared(functions=8, alice=ALICE), look(hypervisors=[{**HYPERVISOR, "agents": agents}]))
+    said = [f"{each['finding']}: {each['remedy']}" for each in found.findings if each["device"] == CLOUD]
+    assert len(said) == len(finding)
+    assert all(each.startswith(start) for each, start in zip(said, finding, strict=True))

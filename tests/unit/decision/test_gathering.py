@@ -14,7 +14,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.gathering import
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from tests.support.hostile import HOSTILE, is_seen
-from tests.support.in_memory.pod import CONTROLLER
+from tests.support.in_memory.cloud import bare_look, network
+from tests.support.in_memory.pod import CONTROLLER, declared, pod
 from tests.unit.decision.two_vpods import ALICE, DEVICES, DOCUMENT
 
 Looks = dict[str, Any]
@@ -110,6 +111,49 @@ def test_where_layers_contradict_each_other_it_is_found(looks: Looks) -> None:
     assert "10.1.5.3" in found.files["findings.md"]
     assert json.loads(found.files["findings.json"])
     assert any("10.1.5.3" in line for line in found.lines)
+
+
+HYPERVISORS: dict[str, Any] = {
+    "hypervisors": ["p-poplar1"],
+    "virtual_functions": 0,
+    "rnic": {"interface": "rnic0", "vlan": 100},
+}
+
+
+def test_the_files_keep_a_pod_with_hypervisors_as_it_is() -> None:
+    there = pod()
+    there.carry_out(there.decide(declared({"alice": ALICE}, **HYPERVISORS)))
+    begin = {**DOCUMENT, "pods": {"p": {**DOCUMENT["pods"]["p"], **HYPERVISORS}}}
+    found = gather(
+        {**begin, "clusters": {"c": {"controller": CONTROLLER, "pods": ["p"]}}, "vpods": {"alice": ALICE}},
+        there.looks(),
+    )
+    assert found.left == []
+    document = yaml.safe_load(found.files["pods.yml"])
+    assert document["pods"]["p"]["rnic"]["vlan"] == 100
+    assert (document["vpods"]["alice"]["vlan"], document["vpods"]["alice"]["poplar_servers"]) == (101, ["p-poplar1"])
+    assert parse_declaration(yaml.safe_load(gather(begin, there.looks()).files["pods.yml"])).pods["p"].rnic_vlan == 100
+
+
+CLOUD = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
+
+
+def test_a_cloud_is_gathered_with_the_pods(looks: Looks) -> None:
+    cloud = bare_look()
+    cloud["networks"].append(network("by-hand", "p-admin", None, vlan=ALICE["vlan"], projects=["zoe"]))
+    looks["cloud001"] = {"host": "cloud001", "outcome": "answered", "message": "", "parts": {"cloud": cloud}}
+    found = gather({**DOCUMENT, "clouds": {"cloud001": CLOUD}}, looks)
+    assert (found.unread, found.left) == ([], [])
+    assert yaml.safe_load(found.files["pods.yml"])["clouds"] == {"cloud001": CLOUD}
+    (line,) = [each for each in found.lines if each.startswith("cloud001: ")]
+    assert line.startswith(f"cloud001: network by-hand has VLAN {ALICE['vlan']} of vPOD alice, and bears no mark")
+    assert "by-hand" in found.files["findings.md"]
+
+
+def test_a_cloud_that_does_not_answer_is_named(looks: Looks) -> None:
+    looks["cloud001"] = {"host": "cloud001", "outcome": "failed", "message": "Nova does not answer", "parts": {}}
+    found = gather({**DOCUMENT, "clouds": {"cloud001": CLOUD}}, looks)
+    assert found.unread == ["cloud001 could not be read: Nova does not answer"]
 
 
 def test_a_document_that_cannot_be_meant_is_refused(looks: Looks) -> None:

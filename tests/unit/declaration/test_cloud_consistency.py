@@ -12,7 +12,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
 
-CLOUD = {"physical_network": "rnic", "control_network": "control"}
+CLOUD = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
 KEPT = {"machines": "kept", "image": "poplar", "key": "ssh-ed25519 AAAA alice"}
 
 
@@ -54,19 +54,50 @@ def with_bob(bob: dict[str, Any], name: str = "bob", **share: Any) -> dict[str, 
 def test_what_is_left_out_follows_from_the_vpod_and_from_the_name_of_the_cloud() -> None:
     declaration: Declaration = parse_declaration(document({"storage": {"vlan": 301, "subnet": "10.30.1.0/24"}}))
     cloud, share = declaration.clouds["cloud001"], declaration.vpods["alice"].cloud
-    assert (cloud.entry, cloud.control_sources, cloud.images) == ("cloud001", ("0.0.0.0/0",), ())
+    assert (cloud.entry, cloud.control_sources, cloud.images) == ("cloud001", ("10.6.0.0/16",), ())
     assert share is not None
     assert share.storage is not None
     assert (share.project, share.domain, share.role, share.ipus_per_machine) == ("alice", "Default", "member", 16)
     assert (share.machine.numa_nodes, share.is_kept, share.storage.physical_network) == (None, False, "rnic")
 
 
-def test_hypervisors_without_virtual_functions_need_no_number_and_take_none() -> None:
+def test_whom_machines_of_a_cloud_are_reachable_for_has_to_be_said() -> None:
+    given = document({})
+    given["clouds"]["cloud001"] = {**CLOUD}
+    del given["clouds"]["cloud001"]["control_sources"]
+    assert problems(given) == ["clouds.cloud001.control_sources: is missing; it has to be declared"]
+
+
+def test_machines_of_a_cloud_need_no_number_of_a_virtual_function_and_take_none() -> None:
     assert problems(document({})) == []
     assert problems(document({}, virtual_function=0)) == [
         "vpods.alice.virtual_function: its hypervisors have none; leave it out"
     ]
-    assert "is missing; say which one" in problems(document({}, pod={"virtual_functions": 2}))[0]
+    assert problems(document({}, pod={"virtual_functions": 2})) == []
+    assert problems(document({}, pod={"virtual_functions": 2}, virtual_function=0)) == [
+        "vpods.alice.virtual_function: Nova chooses the functions of its machines; leave it out"
+    ]
+
+
+def test_the_virtual_functions_of_a_hypervisor_are_novas_or_of_vpods_without_a_cloud() -> None:
+    given = document({}, pod={"virtual_functions": 2})
+    bob = {"cluster": "c001", "ipus": 4, "vlan": 102, "poplar_servers": ["pod001-poplar3"], "virtual_function": 0}
+    given["vpods"]["bob"] = bob
+    assert problems(given) == [
+        "vpods.bob.poplar_servers: Nova has all virtual functions of 'pod001-poplar3', for the machines of "
+        "vpods.alice.cloud; give bob another hypervisor"
+    ]
+    bob["poplar_servers"] = ["pod001-poplar4"]
+    assert problems(given) == []
+
+
+def test_the_machines_of_a_vpod_are_on_hypervisors_of_one_kind() -> None:
+    given = document({}, poplar_servers=["pod001-poplar3", "pod002-poplar1"])
+    given["pods"]["pod002"] = {**given["pods"]["pod001"], "hypervisors": ["pod002-poplar1"], "virtual_functions": 4}
+    assert (
+        "vpods.alice.cloud: the RNIC of pod002-poplar1 has virtual functions, and that of pod001-poplar3 none; "
+        "machines of a vPOD have one kind of port"
+    ) in problems(given)
 
 
 def test_the_vpods_of_one_cloud_have_projects_of_their_own() -> None:

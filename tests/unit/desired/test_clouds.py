@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.clouds import desired_clouds
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
@@ -26,7 +28,14 @@ def document(share: dict[str, Any], **cloud: Any) -> dict[str, Any]:
     alice = {"cluster": "c001", "ipus": 16, "vlan": 101, "poplar_servers": ["pod001-poplar3"]}
     return {
         "schema": 1,
-        "clouds": {"cloud001": {"physical_network": "rnic", "control_network": "control", **cloud}},
+        "clouds": {
+            "cloud001": {
+                "physical_network": "rnic",
+                "control_network": "control",
+                "control_sources": ["10.6.0.0/16"],
+                **cloud,
+            }
+        },
         "pods": {"pod001": POD},
         "controllers": {"ctrl001": {"host": "pod001-poplar1"}},
         "clusters": {"c001": {"controller": "ctrl001", "pods": ["pod001"]}},
@@ -63,7 +72,7 @@ def test_a_tenant_who_makes_machines_gets_the_frame_of_them_alone() -> None:
             }
         ],
         "security_groups": [
-            {**mine, "name": "vpod-alice", "rules": [{"protocol": "tcp", "port": 22, "remote": "0.0.0.0/0"}]}
+            {**mine, "name": "vpod-alice", "rules": [{"protocol": "tcp", "port": 22, "remote": "10.6.0.0/16"}]}
         ],
         "flavors": [
             {
@@ -92,9 +101,9 @@ def test_machines_that_are_kept_have_addresses_and_volumes_of_their_own() -> Non
         ("alice-2", ["alice-2-data"]),
     ]
     assert found["servers"][1]["ports"] == [
-        {"network": "control", "address": None, "security_groups": ["vpod-alice"]},
-        {"network": "vpod-alice-rnic", "address": "10.5.1.193", "security_groups": []},
-        {"network": "vpod-alice-storage", "address": None, "security_groups": []},
+        {"network": "control", "address": None, "security_groups": ["vpod-alice"], "vnic_type": "normal"},
+        {"network": "vpod-alice-rnic", "address": "10.5.1.193", "security_groups": [], "vnic_type": "normal"},
+        {"network": "vpod-alice-storage", "address": None, "security_groups": [], "vnic_type": "normal"},
     ]
     assert {found["servers"][0][key] for key in ("flavor", "image", "key")} == {
         "vpod-alice-8",
@@ -110,6 +119,25 @@ def test_machines_that_are_kept_have_addresses_and_volumes_of_their_own() -> Non
         "mtu": None,
     }
     assert (found["subnets"][1]["cidr"], found["subnets"][1]["pools"]) == ("10.30.1.0/24", [])
+
+
+@pytest.mark.parametrize(("physical", "storage"), [("rnic", "direct"), ("other", "normal")])
+def test_machines_get_virtual_functions_where_the_rnics_of_their_hypervisors_have_them(
+    physical: str, storage: str
+) -> None:
+    network = {"vlan": 301, "subnet": "10.30.1.0/24", "physical_network": physical}
+    given = document({"machines": "kept", "image": "poplar", "key": "ssh-ed25519 AAAA ann", "storage": network})
+    given["pods"]["pod001"]["virtual_functions"] = 8
+    (server,) = desired_clouds(parse_declaration(given))["cloud001"]["servers"]
+    assert [port["vnic_type"] for port in server["ports"]] == ["normal", "direct", storage]
+
+
+def test_virtual_functions_of_machines_are_neutrons_to_set() -> None:
+    given = document({})
+    given["pods"]["pod001"]["virtual_functions"] = 8
+    servers = desired(parse_declaration(given), PLACED)["poplar_servers"]
+    assert "virtual_functions" not in servers["pod001-poplar3"]["interfaces"][0]
+    assert len(servers["pod001-poplar4"]["interfaces"][0]["virtual_functions"]) == 8
 
 
 def test_the_flavor_says_what_is_declared_of_cpus_and_memory() -> None:

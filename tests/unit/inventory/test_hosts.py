@@ -128,7 +128,7 @@ def test_one_port_has_one_name(spelling: str) -> None:
 
 
 def test_a_cloud_is_worked_on_from_the_control_node() -> None:
-    cloud = {"physical_network": "rnic", "control_network": "control"}
+    cloud = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
     pods = {"pod001": {"model": "bow-pod64"}}
     declaration = parse_declaration({"schema": 1, "pods": pods, "clouds": {"cloud001": cloud}})
     assert groups(declaration)["clouds"] == ["cloud001"]

@@ -103,7 +103,7 @@ def test_a_cloud_is_a_host_that_runs_with_the_python_of_ansible(tmp_path: Path) 
     given = tmp_path / "pods.yml"
     given.write_text(
         "plugin: ipu.pod.pods\nschema: 1\npods: {p: {model: bow-pod64}}\n"
-        "clouds: {cloud001: {physical_network: rnic, control_network: control}}\n"
+        "clouds: {cloud001: {physical_network: rnic, control_network: control, control_sources: [10.6.0.0/16]}}\n"
     )
     command = (PROGRAM.parent / "ansible", "-i", given, "clouds", "-m", "ansible.builtin.debug", "-a")
     done = run_in(tmp_path, *command, "msg='{{ ansible_python_interpreter }} {{ group_names }}'")

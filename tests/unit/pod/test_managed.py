@@ -168,7 +168,7 @@ def test_a_run_holds_the_pods_that_it_may_change() -> None:
 
 
 def test_a_cloud_is_changed_under_the_locks_of_the_pods_of_its_vpods() -> None:
-    cloud = {"physical_network": "rnic", "control_network": "control"}
+    cloud = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
     server = {"poplar_servers": 1, "hypervisors": ["p-poplar1"], "virtual_functions": 0, "rnic": {"vlan": 100}}
     other = {"poplar_servers": 1, "hypervisors": ["q-poplar1"], "virtual_functions": 0, "rnic": {"vlan": 100}}
     vpod = {"cluster": "c", "ipus": 4, "vlan": 101}
@@ -185,7 +185,7 @@ def test_a_cloud_is_changed_under_the_locks_of_the_pods_of_its_vpods() -> None:
 
 
 def test_a_cloud_without_vpods_is_changed_under_the_locks_of_all_pods() -> None:
-    cloud = {"physical_network": "rnic", "control_network": "control"}
+    cloud = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
     assert lock_hosts(on_a_server(["switch", "servers", "controller"], clouds={"c1": cloud}), ["c1"]) == {
         "p-poplar1": ["p"]
     }
