@@ -82,7 +82,7 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 .PHONY: test
 test: setup ## Everything that CI runs
 # Virtual machines leave half of the processors, and what needs no pod takes it. Pods wait now and then, too.
-	@$(PHASES) --tests "acceptance | lint types unit docs sanity contract" "integration | molecule"
+	@$(PHASES) --tests "acceptance images | lint types unit docs sanity contract" "integration | molecule"
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
@@ -123,13 +123,16 @@ contract: setup ## Clients against the simulator; roles and playbooks that need 
 # They wait more than they work: three at a time keep two processors busy.
 	@python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder tests/contract tests/roles_and_playbooks
 
-.PHONY: integration
-integration: setup ## The playbooks on simulated pods, two at a time, each as on a machine of its own
+.PHONY: images
+images: setup ## Build the images of simulated machines, and what a cloud needs on this host; they are kept
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
 	@$(PODSIM) image inventories/sim_openstack/pods.yml
 	@$(PODSIM) prerequisites --install --clouds >/dev/null
-	@$(PODSIM) guest-image >/dev/null
+	@$(PODSIM) guest-image
+
+.PHONY: integration
+integration: images ## The playbooks on simulated pods, two at a time, each as on a machine of its own
 	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder tests/integration
 
 SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))

@@ -62,6 +62,7 @@ class Cloud(SimulatedPod):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._image = folder / "empty.qcow2"
+        (self.inventory / "group_vars").symlink_to((FLOOR / "group_vars").resolve())
         run("qemu-img", "create", "-q", "-f", "qcow2", str(self._image), "1M")
 
     def declare(self, number: int) -> None:
@@ -112,7 +113,7 @@ def _vpod(number: int) -> dict[str, Any]:
         "cluster": "c001",
         "ipus": 4,
         "vlan": 200 + number,
-        "users": ["alice"],
+        "users": [f"tenant{number:02}"],
         "poplar_servers": [f"pod001-poplar{3 + number % 2}"],
         "cloud": {
             "name": CLOUD,
