@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?=
 SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 PODSIM := $(strip $(SUDO) .venv/bin/podsim)
-INVENTORY := inventories/sim_pod64
+INVENTORY ?= inventories/sim_pod64
 PHASES := python tests/tools/phases.py
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -33,6 +33,17 @@ demo: setup ## Start a simulated POD64 and bring it up with playbooks/site.yml
 	@echo "  .venv/bin/ansible-playbook -i $(INVENTORY) playbooks/site.yml    (again: nothing changes)"
 	@echo "End it with: make demo-down"
 
+.PHONY: demo-openstack
+demo-openstack: setup ## The same with an OpenStack, and what a tenant does in it from the first machine to the last
+	@INVENTORY=inventories/sim_openstack OS_CLIENT_CONFIG_FILE=$(CURDIR)/build/podsim/clouds.yaml \
+	  $(PHASES) cloud-prerequisites pod site tenant
+	@echo
+	@echo "The pod and its cloud are running. Look around:"
+	@echo "  export OS_CLIENT_CONFIG_FILE=build/podsim/clouds.yaml"
+	@echo "  .venv/bin/openstack --os-cloud cloud001 network list"
+	@echo "  .venv/bin/ansible-playbook -i inventories/sim_openstack playbooks/site.yml    (again: nothing changes)"
+	@echo "End it with: make demo-down"
+
 .PHONY: demo-down
 demo-down: setup ## Remove the simulated pod
 	@$(PHASES) pod-down
@@ -40,6 +51,11 @@ demo-down: setup ## Remove the simulated pod
 .PHONY: prerequisites
 prerequisites: setup ## Install the host packages that the simulated pod needs
 	@$(PODSIM) prerequisites --install
+
+.PHONY: cloud-prerequisites
+cloud-prerequisites: prerequisites
+	@$(PODSIM) prerequisites --install --clouds
+	@$(PODSIM) guest-image
 
 .PHONY: pod
 pod: setup ## Start the simulated POD64 (or reuse the one that runs)
@@ -52,6 +68,11 @@ pod-down: setup
 .PHONY: site
 site: setup ## Run playbooks/site.yml against the simulated POD64
 	@ansible-playbook -i $(INVENTORY) playbooks/site.yml
+
+.PHONY: tenant
+tenant: setup
+	@ansible-playbook -i $(INVENTORY) playbooks/user_data.yml -e vpod=alice -e user_data_directory=$(CURDIR)/build/user-data
+	@OS_CLOUD=cloud001-alice bash docs/virtual-machines/tenant.sh alice 16 build/user-data/alice.yml build/podsim/id_ed25519
 
 ##@ Development
 
@@ -92,7 +113,7 @@ lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
 # With an inventory, its syntax check also sees that every play names a group that exists.
 	@ANSIBLE_INVENTORY=$(CURDIR)/$(INVENTORY) ansible-lint
 	@antsibull-changelog lint
-	@shellcheck .ci/run docs/pipelines/*.sh tests/tools/*.sh roles/*/files/*.sh
+	@shellcheck .ci/run docs/pipelines/*.sh docs/virtual-machines/*.sh tests/tools/*.sh roles/*/files/*.sh
 
 .PHONY: types
 types: setup ## mypy, strict
@@ -129,7 +150,7 @@ images: setup ## Build the images of simulated machines, and what a cloud needs 
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
 	@$(PODSIM) image inventories/sim_openstack/pods.yml
 	@$(PODSIM) prerequisites --install --clouds >/dev/null
-	@$(PODSIM) guest-image
+	@$(PODSIM) guest-image >/dev/null
 
 .PHONY: integration
 integration: images ## The playbooks on simulated pods, two at a time, each as on a machine of its own

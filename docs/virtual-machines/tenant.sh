@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Copyright (c) The ipu.pod authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What the tenant of a vPOD in a cloud does, from the first machine to the last, with OpenStack's own client:
+#   OS_CLOUD=ENTRY bash tenant.sh VPOD IPUS USER_DATA KEY
+# ENTRY is the tenant's in their clouds.yaml, USER_DATA the file that playbooks/user_data.yml wrote, and KEY a private key
+# for SSH with its public one beside it. Other names in the cloud: IMAGE (poplar), LOGIN (debian), NETWORK (control).
+set -euo pipefail
+
+if (($# != 4)); then
+    sed -n '5,8s/^# //p' "$0" >&2
+    exit 2
+fi
+vpod=$1 ipus=$2 user_data=$3 key=$4
+image=${IMAGE:-poplar} login=${LOGIN:-debian} network=${NETWORK:-control}
+
+step() {
+    printf '\n==> %s\n' "$*"
+}
+
+run() {
+    printf '$ %s\n' "$*"
+    "$@"
+}
+
+# On a machine, by its name.
+on() {
+    local address
+    address=$(openstack port show "$1" --format json --column fixed_ips |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["fixed_ips"][0]["ip_address"])')
+    printf '%s$ %s\n' "$1" "$2"
+    # Every machine is new, and so is its key.
+    ssh -i "$key" -o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=no -o LogLevel=ERROR -o ConnectTimeout=5 \
+        "$login@$address" "$2"
+}
+
+make_machine() {
+    # The security group is for the control network; the RNIC network has no port security.
+    run openstack port create --network "$network" --security-group "vpod-$vpod" "$1" >/dev/null
+    run openstack server create --image "$image" --flavor "vpod-$vpod-$ipus" --port "$1" \
+        --network "vpod-$vpod-rnic" --key-name "$vpod" --user-data "$user_data" --config-drive True \
+        --wait "$1" --format value --column status
+    run openstack server add volume "$1" data >/dev/null
+    until on "$1" 'sudo cloud-init status --wait' 2>/dev/null; do
+        sleep 2
+    done
+}
+
+delete_machine() {
+    run openstack server delete --wait "$1"
+    run openstack port delete "$1"
+}
+
+step "1. Ask for a machine, 2. with a volume"
+run openstack keypair create --public-key "$key.pub" "$vpod" >/dev/null
+run openstack volume create --size 1 data --format value --column status
+until [[ $(openstack volume show data --format value --column status) == available ]]; do
+    sleep 1
+done
+make_machine first
+on first 'sudo mkfs.ext4 -q /dev/vdb && sudo mount /dev/vdb /mnt && echo "kept from the first machine" | sudo tee /mnt/note'
+
+step "3. Have a shell in it"
+on first 'hostname; ip -brief address'
+
+step "4. Create a partition"
+on first "vipu create partition $vpod-first --size $ipus && vipu list partitions"
+
+step "5. Run a workload"
+on first ipu-workload
+
+step "6. Delete the machine; its volume goes to the next one"
+on first "vipu remove partition $vpod-first && sudo umount /mnt"
+delete_machine first
+make_machine next
+on next 'sudo mount /dev/vdb /mnt && cat /mnt/note'
+
+step "Nothing stays"
+delete_machine next
+run openstack volume delete data
+run openstack keypair delete "$vpod"
