@@ -1,7 +1,7 @@
 # Copyright (c) The ipu.pod authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filters of the roles cloud, pod_services, slurm and vipu_controller. Pure rooms think out what they return."""
+"""The filters of the roles pod_services, slurm and vipu_controller. Pure rooms think out what they return."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.controller_storage i
     partitions_held,
     storage_from,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.user_data import user_data
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod_services.configurations import (
     chrony_configuration,
     dnsmasq_configuration,
@@ -72,7 +71,6 @@ class FilterModule:
         """Name to function."""
         return {
             "chrony": _or_error(chrony_configuration),
-            "cloud_user_data": _or_error(user_data),
             "dhcp_hosts": dhcp_hosts,
             "dnsmasq": _or_error(dnsmasq_configuration),
             "rsyslog": _or_error(rsyslog_configuration),

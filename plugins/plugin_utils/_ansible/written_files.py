@@ -13,10 +13,15 @@ from ansible_collections.ipu.pod.plugins.module_utils._host.atomic import NewFil
 _MODE = 0o600
 
 
-def write_files(files: Mapping[str, str], directory: str) -> bool:
-    """Write files that nobody else can read, and return whether any of them changed. A new directory is as private."""
-    Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+def write_files(files: Mapping[str, str], directory: str, is_dry: bool = False) -> bool:
+    """Write files that nobody else can read, and return whether any of them changed. A new directory is as private.
+
+    A dry run writes none.
+    """
     changed = [name for name, text in files.items() if not _is_there(Path(directory) / name, text)]
+    if is_dry:
+        return bool(changed)
+    Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in changed:
         with NewFile(f"{directory}/{name}", _MODE) as new:
             new.put(files[name])

@@ -12,8 +12,7 @@ from .._pod.devices import devices_of
 from .._pod.hypervisors import hypervisors_of, virtual_functions
 from .._pod.model import Declaration, Vpod
 from .containers import machine_addresses
-from .controllers import user_end_point
-from .desired import gcds_on
+from .controllers import gcds_on, user_end_point
 
 Options = dict[str, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_ILD
 
 from .._pod.devices import Device, cluster_agents
-from .._pod.model import Controller, ControllerPorts, Declaration, Partition, Vpod
+from .._pod.model import FILES, Controller, ControllerPorts, Declaration, Partition, Vpod
 from .degraded import Placement, stranded
 
 AGENT_PORT = 8080
@@ -84,6 +84,23 @@ def user_end_point(declaration: Declaration, vpod: Vpod, devices: Devices) -> Op
         "api_port": dedicated.user if dedicated else controller.user_port,
         "user": vpod.users[0] if controller.is_secure else None,
     }
+
+
+def gcds_on(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
+    """Return the IPUoF options of a server: files of all its GCDs, or one environment for each partition.
+
+    Of the GCDs that a partition's servers share, the environment is of the first; a server that is named for some GCDs
+    of it has an environment for each of them.
+    """
+    if vpod is None or client is None:
+        return []
+    where = {name: client[name] for name in ("api_host", "api_port")}
+    return [
+        dict(where, name=partition.name, gcd=gcd)
+        for partition in vpod.partitions
+        for gcds in [partition.gcds_of(server.name)]
+        for gcd in (gcds if vpod.ipuof == FILES or partition.is_shared_out else gcds[:1])
+    ]
 
 
 def vpods_of(declaration: Declaration, controller: Controller) -> list[Vpod]:

@@ -12,10 +12,10 @@ from typing import Any
 
 from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, Device, devices_of
 from .._pod.hypervisors import bare_metal_tenants, guests_of, virtual_functions
-from .._pod.model import ENVIRONMENT, FILES, Declaration, Vpod
+from .._pod.model import ENVIRONMENT, Declaration, Vpod
 from .clouds import desired_clouds
 from .containers import container_network
-from .controllers import dedicated_controllers, removed_controllers, shared_controller, user_end_point
+from .controllers import dedicated_controllers, gcds_on, removed_controllers, shared_controller, user_end_point
 from .degraded import Placement, degraded, stranded
 from .switches import desired_management_switch, desired_tor, owner_of
 
@@ -151,20 +151,3 @@ def _arp_probe(server: Device, options: Options, devices: Mapping[str, Device]) 
         "addresses": [device.facts["rnic_address"] for device in machines],
         "ports": [device.facts["switch_port"] for device in (server, *machines)],
     }
-
-
-def gcds_on(vpod: Vpod | None, server: Device, client: Options | None) -> list[Options]:
-    """Return the IPUoF options of a server: files of all its GCDs, or one environment for each partition.
-
-    Of the GCDs that a partition's servers share, the environment is of the first; a server that is named for some GCDs
-    of it has an environment for each of them.
-    """
-    if vpod is None or client is None:
-        return []
-    where = {name: client[name] for name in ("api_host", "api_port")}
-    return [
-        dict(where, name=partition.name, gcd=gcd)
-        for partition in vpod.partitions
-        for gcds in [partition.gcds_of(server.name)]
-        for gcd in (gcds if vpod.ipuof == FILES or partition.is_shared_out else gcds[:1])
-    ]

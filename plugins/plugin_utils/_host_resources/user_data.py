@@ -41,6 +41,12 @@ def user_data(
     Raises:
         Refused: a secret is missing, or all of it is more than a cloud takes.
     """
+    for file in _client(settings):
+        if file.is_secret and not secrets.get(file.source):
+            raise Refused(
+                f"{settings['vpod_vipu']['controller']} has no {file.source}, which {file.path} of a machine is made "
+                "from; run playbooks/vpods.yml, and if it is the key of a user who is there already, write it there"
+            )
     files = [*(_with_secret(file, secrets) for file in _client(settings)), *_ipuof(settings, configurations or {})]
     text = render("user_data.yml", header=HEADER, files=files, key=key)
     size = (len(text.encode()) + 2) // 3 * 4
@@ -61,8 +67,6 @@ def _with_secret(file: File, secrets: Mapping[str, str]) -> File:
     """A key is part of a line; certificates are whole files."""
     if not file.is_secret:
         return file
-    if not secrets.get(file.source):
-        raise Refused(f"the V-IPU controller's host has no {file.source}, which {file.path} of a machine is made from")
     secret = secrets[file.source]
     return replace(file, content=file.content.replace(SECRET, secret.strip()) if file.content else secret)
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ipu.pod.plugins.filter.roles import FilterModule
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.user_data import secret_sources, user_data
 
@@ -66,8 +64,8 @@ def test_a_secret_that_the_controller_lacks_is_named() -> None:
     with pytest.raises(Refused) as refusal:
         user_data(SETTINGS, {**SECRETS, "/var/lib/vipu/keys/alice.key": ""})
     assert str(refusal.value) == (
-        "the V-IPU controller's host has no /var/lib/vipu/keys/alice.key, which /etc/vipu/vipu-cli.hcl of a machine is "
-        "made from"
+        "ctrl001 has no /var/lib/vipu/keys/alice.key, which /etc/vipu/vipu-cli.hcl of a machine is made from; run "
+        "playbooks/vpods.yml, and if it is the key of a user who is there already, write it there"
     )
 
 
@@ -104,10 +102,3 @@ def test_more_than_a_cloud_takes_is_refused() -> None:
     settings = {**SETTINGS, "vpod_partitions": [TRAIN], "vpod_ipuof": "files"}
     with pytest.raises(Refused, match=r"^the user data of a machine has \d+ bytes in base64, and a cloud takes 65535"):
         user_data(settings, SECRETS, {"alice-train": [{"devices": ["x" * 65536]}]})
-
-
-def test_roles_have_it_as_a_filter() -> None:
-    cloud_user_data = FilterModule().filters()["cloud_user_data"]
-    assert cloud_user_data(SETTINGS, SECRETS) == user_data(SETTINGS, SECRETS)
-    with pytest.raises(AnsibleFilterError, match=r"^the V-IPU controller's host has no "):
-        cloud_user_data(SETTINGS, {})
