@@ -24,19 +24,13 @@ def secret_sources(settings: Settings) -> list[str]:
     return [file.source for file in _client(settings) if file.is_secret]
 
 
-def user_data(
-    settings: Settings,
-    secrets: Mapping[str, str],
-    configurations: Mapping[str, Any] | None = None,
-    key: str | None = None,
-) -> str:
+def user_data(settings: Settings, secrets: Mapping[str, str], configurations: Mapping[str, Any] | None = None) -> str:
     """The user data of a vPOD's machines: V-IPU client, credentials, IPUoF settings. The cloud says their network.
 
     Args:
         settings: the role vpod's variables by their names; ``vpod_owner`` is the user of the machine's image.
         secrets: the content of each of :func:`secret_sources`.
         configurations: the IPUoF configurations of the partitions by their names, for ``vpod_ipuof: files``.
-        key: a public key that logs in as the image's user.
 
     Raises:
         Refused: a secret is missing, or all of it is more than a cloud takes.
@@ -48,7 +42,7 @@ def user_data(
                 "from; run playbooks/vpods.yml, and if it is the key of a user who is there already, write it there"
             )
     files = [*(_with_secret(file, secrets) for file in _client(settings)), *_ipuof(settings, configurations or {})]
-    text = render("user_data.yml", header=HEADER, files=files, key=key)
+    text = render("user_data.yml", header=HEADER, files=files)
     size = (len(text.encode()) + 2) // 3 * 4
     if size > LARGEST:
         raise Refused(

@@ -91,13 +91,6 @@ def test_or_by_files() -> None:
     assert '"devices": []' in files["/etc/ipuof.conf.d/alice-train_ipuof.conf"]["content"]
 
 
-def test_a_public_key_logs_in() -> None:
-    assert yaml.safe_load(user_data(SETTINGS, SECRETS, key="ssh-ed25519 AAAA me"))["ssh_authorized_keys"] == [
-        "ssh-ed25519 AAAA me"
-    ]
-    assert "ssh_authorized_keys" not in yaml.safe_load(user_data(SETTINGS, SECRETS))
-
-
 def test_more_than_a_cloud_takes_is_refused() -> None:
     settings = {**SETTINGS, "vpod_partitions": [TRAIN], "vpod_ipuof": "files"}
     with pytest.raises(Refused, match=r"^the user data of a machine has \d+ bytes in base64, and a cloud takes 65535"):
