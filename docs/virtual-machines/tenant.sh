@@ -20,19 +20,23 @@ step() {
 }
 
 run() {
-    printf '$ %s\n' "$*"
+    printf '$ %s\n' "$*" >&2
     "$@"
 }
 
-# On a machine, by its name.
-on() {
+# A command on a machine, by its name.
+reach() {
     local address
     address=$(openstack port show "$1" --format json --column fixed_ips |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["fixed_ips"][0]["ip_address"])')
-    printf '%s$ %s\n' "$1" "$2"
     # Every machine is new, and so is its key.
     ssh -i "$key" -o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=no -o LogLevel=ERROR -o ConnectTimeout=5 \
         "$login@$address" "$2"
+}
+
+on() {
+    printf '%s$ %s\n' "$1" "$2"
+    reach "$1" "$2"
 }
 
 make_machine() {
@@ -42,7 +46,8 @@ make_machine() {
         --network "vpod-$vpod-rnic" --key-name "$vpod" --user-data "$user_data" --config-drive True \
         --wait "$1" --format value --column status
     run openstack server add volume "$1" data >/dev/null
-    until on "$1" 'sudo cloud-init status --wait' 2>/dev/null; do
+    echo "(until it lets its owner in)"
+    until reach "$1" 'sudo cloud-init status --wait' 2>/dev/null; do
         sleep 2
     done
 }
