@@ -70,7 +70,7 @@ def controller_steps(options: Options, settings: Settings, look: Look, earlier: 
     ``settings`` are the variables of the role vipu_controller, ``earlier`` what earlier stages of the same plan do
     there. Refused if it cannot be made so.
     """
-    own = _with_options(settings, options, ("mode", "user_port", "admin_port"))
+    own = _with_options(settings, options, ("mode", "user_port", "admin_port", "certificate_addresses"))
     service = service_of(own)
     _check_release(own, look)
     _check_authentication(service, look)

@@ -14,7 +14,8 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import PARTITION
 
 from .._host_resources.resources import TASK, File, Resource, Resources, resource_steps
-from .._host_resources.vpod import CLIENT, HEADER, vpod_resources
+from .._host_resources.vipu_controller import CERTIFY_ADDRESSES
+from .._host_resources.vpod import AUTHORITY, CLIENT, HEADER, vpod_resources
 from .._pod.model import FILES
 from .looks import Look, Part, read
 
@@ -51,7 +52,8 @@ def vpod_steps(
                 f"{controller} has no {', '.join(lost)}, which the V-IPU client on {look['host']} needs; run "
                 "playbooks/vipu_controllers.yml, and if it is the key of a user who is there already, write it there."
             )
-        resources = [_with_secret(each, there, new_key) for each in resources]
+        is_new = any(step.name == CERTIFY_ADDRESSES for step in controller_earlier)
+        resources = [_with_secret(each, there, new_key, is_new) for each in resources]
     # An earlier stage writes only what is the same in the end.
     written = [step.name for step in earlier if step.action != REMOVE]
     left = [each for each in resources if getattr(each, "path", None) not in written]
@@ -88,11 +90,12 @@ def _lost(resources: Resources, there: Secrets, new_key: bool, controller_earlie
     ]
 
 
-def _with_secret(resource: Resource, there: Secrets, new_key: bool) -> Resource:
+def _with_secret(resource: Resource, there: Secrets, new_key: bool, new_authority: bool) -> Resource:
     """A file with the hash of its secret; without one the secret is yet to be made, and differs from what is there."""
     if not isinstance(resource, File) or not resource.is_secret:
         return resource
-    if resource.source not in there or (new_key and resource.path == CLIENT):
+    is_new = {CLIENT: new_key, AUTHORITY: new_authority}.get(resource.path, False)
+    if resource.source not in there or is_new:
         return replace(resource, content=None)
     return replace(resource, sha256=there[resource.source]["secret"])
 

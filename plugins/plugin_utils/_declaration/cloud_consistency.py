@@ -24,6 +24,7 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
     projects: dict[tuple[str, str, str], str] = {}
     vlans = _vlans(declaration)
     yield from _names(declaration)
+    yield from _controllers(declaration)
     for vpod, share in _shares(declaration):
         path = f"vpods.{vpod.name}.cloud"
         if share.name not in declaration.clouds:
@@ -96,6 +97,18 @@ def _names(declaration: Declaration) -> Iterator[Finding]:
     for name in declaration.clouds:
         if name in taken:
             yield f"clouds.{name}", f"{name!r} is the name of {taken[name]}; give the cloud another name"
+
+
+def _controllers(declaration: Declaration) -> Iterator[Finding]:
+    hosts = [controller.host_name for controller in declaration.controllers.values()]
+    for name, cloud in declaration.clouds.items():
+        addresses: dict[str, str] = {}
+        for host, address in cloud.controllers.items():
+            path = f"clouds.{name}.controllers.{host}"
+            if host not in hosts:
+                yield path, unknown(host, "host of a V-IPU controller", hosts)
+            if (other := addresses.setdefault(address, host)) != host:
+                yield path, f"{address} is already that of {other}; give each host its own"
 
 
 def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[Finding]:

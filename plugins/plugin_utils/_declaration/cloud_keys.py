@@ -57,6 +57,7 @@ PUBLIC_KEY = text(
     f"a public key of SSH such as 'ssh-ed25519 AAAA... name'; {WITHOUT_TEMPLATES}",
     "a public key of SSH",
 )
+LOGIN = text(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user such as debian", "a user")
 COUNT = integer(0, 1 << 30, "a whole number")
 SIZE = integer(1, 1 << 30, "a whole number")
 NUMA_NODES: Kind = either(
@@ -76,6 +77,10 @@ CLOUD = Record(
     Key("control_network", WORD, required=True).means("an existing network by which machines are reached"),
     Key("control_sources", list_of(SUBNET), ("0.0.0.0/0",), derived="`[0.0.0.0/0]`").means(
         "who may reach TCP port 22 of machines there"
+    ),
+    Key("controllers", MapOf(SHORT_NAME, ADDRESS, "HOST"), {}).means(
+        "by which address machines reach that host of a V-IPU controller, if not by its management address; the "
+        "certificate of a secure one is for it, too"
     ),
     Key("images", MapOf(WORD, IMAGE, "IMAGE"), {}).means("an image that a run uploads"),
 )
@@ -112,6 +117,9 @@ SHARE = Record(
     Key("role", WORD, "member").means("the role that they get in the project"),
     Key("quota", QUOTA, {}, derived=KEPT_AS_IT_IS).means("what the project may use"),
     Key("image", WORD).means("what machines that are kept start from; one of `images`, or one that exists"),
+    Key("login", LOGIN, "root").means(
+        "the user of the machines' image who has the V-IPU credentials in them, such as `debian` or `ubuntu`"
+    ),
     Key("ipus_per_machine", SIZE, derived="all of its IPUs").means(
         "for how many IPUs there is one machine: the ratio of CPUs to IPUs"
     ),

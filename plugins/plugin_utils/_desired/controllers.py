@@ -33,7 +33,7 @@ def shared_controller(
     agents = {cluster.name: cluster_agents(declaration, cluster.name) for cluster in clusters}
     return {
         "name": controller.name,
-        **_settings(controller),
+        **_settings(declaration, controller),
         "user_port": controller.user_port,
         "admin_port": controller.admin_port,
         "agents": [agent for names in agents.values() for agent in _agents(names, devices)],
@@ -101,7 +101,7 @@ def _dedicated_controller(
     looped = cluster.looped if vpod.ipus == IPUS_PER_ILD * len(cluster.pods) else None
     return {
         "name": vpod.name,
-        **_settings(controller),
+        **_settings(declaration, controller),
         "user_port": ports.user,
         "admin_port": ports.admin,
         "metrics_port": ports.metrics,
@@ -121,10 +121,17 @@ def _dedicated_controller(
     }
 
 
-def _settings(controller: Controller) -> Options:
+def _settings(declaration: Declaration, controller: Controller) -> Options:
     """Return the options that a cluster's controller and dedicated ones have in common."""
     return {
         "mode": controller.mode,
+        "certificate_addresses": sorted(
+            {
+                cloud.controllers[controller.host_name]
+                for cloud in declaration.clouds.values()
+                if controller.is_secure and controller.host_name in cloud.controllers
+            }
+        ),
         "strict_sizes": controller.strict_sizes,
         "any_replica_size": controller.any_replica_size,
     }

@@ -134,11 +134,14 @@ def resource_steps(resources: Resources, seen: Mapping[str, Any]) -> list[Step]:
         Refused: something else is in the place of a file, or the host does not know what is wanted of it.
     """
     steps: list[Step] = []
+    written: set[str] = set()
     for resource in resources:
         if isinstance(resource, Unit):
-            steps += _unit(resource, seen, {step.name for step in steps if step.kind == FILE})
+            steps += _unit(resource, seen, written)
         else:
-            steps += _COMPARISONS[type(resource)](resource, seen)
+            found = _COMPARISONS[type(resource)](resource, seen)
+            written |= {resource.creates} if found and isinstance(resource, Made) else {step.name for step in found}
+            steps += found
     return steps
 
 

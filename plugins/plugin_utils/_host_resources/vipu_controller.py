@@ -36,6 +36,7 @@ COPY_ARCHIVE = "Copy the release's archive"
 INSTALL_RELEASE = "Install the release"
 INITIALISE_STORAGE = "Initialise the storage"
 MAKE_CERTIFICATES = "Make the TLS certificates"
+CERTIFY_ADDRESSES = "Certify the controller's addresses in clouds"
 KEEP_CREDENTIALS = "Keep the administrator's credentials"
 MOVE = "Move the controller to its user"
 
@@ -58,6 +59,7 @@ class Service:
     admin_port: int
     metrics_port: int = 0  # 0 for the program's own
     interfaces: tuple[str, ...] = ()  # where it listens for agents that announce themselves
+    addresses: tuple[str, ...] = ()  # that its certificate is for, beside its own names
     user: str = ROOT  # that it runs as
 
     def __post_init__(self) -> None:
@@ -80,6 +82,8 @@ class Service:
         self.unfinished = f"{self.storage}{UNFINISHED}"
         # vipu-server puts them below the directory that it runs in.
         self.certificates = f"{self.directory}/vipu-certs"
+        # A copy of its certificate for just these addresses, by whose name it is known that they are certified.
+        self.certified = f"{self.certificates}/{'_'.join(self.addresses)}.crt"
         # The access keys of V-IPU's users.
         self.keys = f"{self.directory}/keys"
 
@@ -138,6 +142,7 @@ def service_of(settings: Settings) -> Service:
         user_port=settings["vipu_controller_user_port"],
         admin_port=settings["vipu_controller_admin_port"],
         interfaces=tuple(settings["vipu_controller_autodiscovery_interfaces"]),
+        addresses=tuple(settings["vipu_controller_certificate_addresses"]),
     )
 
 
@@ -157,6 +162,7 @@ def dedicated_service(settings: Settings, vpod: str) -> Service:
         user_port=own.get("user_port", 0),
         admin_port=own.get("admin_port", 0),
         metrics_port=own.get("metrics_port", 0),
+        addresses=tuple(own.get("certificate_addresses", ())),
     )
 
 
@@ -186,14 +192,16 @@ def service_resources(settings: Settings, vpod: str = "", seen: Seen = NOTHING) 
         render(name, service=service, settings=settings, literal=repr)
         for name in ("vipu-backup.py", "vipu-server.service", "vipu-logrotate.conf")
     )
+    certified = (service.certified,) if service.is_secure and service.addresses else ()
     return [
         *_directories(service),
         Made(INITIALISE_STORAGE, service.storage),
         *([Made(MAKE_CERTIFICATES, f"{service.certificates}/server")] if service.is_secure else []),
+        *(Made(CERTIFY_ADDRESSES, path) for path in certified),
         File(service.backup_program, backup, mode="0755"),
         *([File(service.log_rotation, rotation)] if service.is_secure else []),
         File(service.unit_file, unit),
-        Unit(service.unit, restarted_by=(service.unit_file, program)),
+        Unit(service.unit, restarted_by=(service.unit_file, program, *certified)),
         *([Made(KEEP_CREDENTIALS, service.credentials)] if service.is_secure else []),
     ]
 
@@ -238,6 +246,7 @@ def _paths(service: Service) -> tuple[str, ...]:
         service.storage,
         service.unfinished,
         f"{service.certificates}/server",
+        f"{service.certificates}/*.crt",
         *_files(service),
         service.credentials,
     )

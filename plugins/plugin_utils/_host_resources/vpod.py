@@ -17,6 +17,7 @@ CERTIFICATES = "/etc/vipu/certs"
 CONTAINERS_DIRECTORY = "/etc/ipu.pod"
 CONTAINERS = f"{CONTAINERS_DIRECTORY}/containers.env"
 _NAMES = ("ca.crt", "tls.crt", "tls.key")
+AUTHORITY = f"{CERTIFICATES}/ca.crt"
 _CERTIFICATES_THERE = tuple(f"{CERTIFICATES}/{name}" for name in _NAMES)
 
 # The role's variables by their names.

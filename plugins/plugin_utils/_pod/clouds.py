@@ -26,7 +26,7 @@ class Cloud:
     """An OpenStack; ``entry`` of clouds.yaml has its credentials.
 
     ``physical_network`` is what Neutron calls the RNICs' network, and by ``control_network`` machines are reached, at
-    TCP port 22 from ``control_sources``.
+    TCP port 22 from ``control_sources``; ``controllers`` maps hosts of V-IPU controllers to their addresses there.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Cloud:
     physical_network: str
     control_network: str
     control_sources: tuple[str, ...]
+    controllers: Mapping[str, str]
     images: tuple[Image, ...]
 
 
@@ -64,7 +65,9 @@ class CloudShare:
     """What a vPOD has in the cloud called ``name``.
 
     ``quota`` has what is not kept. ``machines`` says who makes them; ``volumes``, in GiB, and ``key`` are of those that
-    the operator's run keeps. ``ipus_per_machine`` is the ratio of IPUs to machines, and so of CPUs to IPUs.
+    the operator's run keeps.
+    ``login`` is the user of their image who has the V-IPU credentials in them, and ``ipus_per_machine`` the ratio of IPUs
+    to machines, and so of CPUs to IPUs.
     """
 
     name: str
@@ -74,6 +77,7 @@ class CloudShare:
     role: str
     quota: Mapping[str, int]
     image: str | None
+    login: str
     ipus_per_machine: int
     machine: Machine
     machines: str

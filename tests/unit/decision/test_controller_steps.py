@@ -111,6 +111,25 @@ def test_the_certificates_of_a_new_secure_controller_come_with_its_storage() -> 
     assert tasks == ["Make the TLS certificates", "Keep the administrator's credentials"]
 
 
+def test_a_secure_controller_that_runs_gets_a_certificate_for_other_addresses_and_keeps_what_it_holds() -> None:
+    settings = {**SETTINGS, "vipu_controller_mode": "secure"}
+    there = look({"": holding("c", "alice")}, in_service(settings))
+    assert controller_steps(shared(mode="secure"), SETTINGS, there) == []
+    declared = shared(mode="secure", certificate_addresses=["10.6.0.200"])
+    steps = controller_steps(declared, SETTINGS, there)
+    assert [(*step, risk) for step, risk in zip(brief(steps), [step.risk for step in steps], strict=True)] == [
+        ("run", "task", "Certify the controller's addresses in clouds", "none"),
+        ("update", "service", "vipu-server.service", "disruptive"),
+    ]
+    certified = in_service({**settings, "vipu_controller_certificate_addresses": ["10.6.0.200"]})
+    assert controller_steps(declared, SETTINGS, look({"": holding("c", "alice")}, certified)) == []
+
+
+def test_without_authentication_there_is_no_certificate_for_an_address() -> None:
+    there = look({"": holding("c", "alice")}, in_service())
+    assert controller_steps(shared(certificate_addresses=["10.6.0.200"]), SETTINGS, there) == []
+
+
 def test_what_is_as_declared_has_no_step() -> None:
     there = look({"": holding("c", "alice")}, in_service())
     assert controller_steps(shared(), SETTINGS, there) == tenant_steps(shared(), SETTINGS, there) == []

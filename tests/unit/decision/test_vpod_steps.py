@@ -113,6 +113,12 @@ def test_certificates_that_nobody_has_are_refused() -> None:
         steps(server(), options(SECURE), host)
 
 
+def test_clients_get_the_authority_of_a_certificate_that_the_plan_makes() -> None:
+    certified = Step("run", "task", "Certify the controller's addresses in clouds", "it is not there")
+    found = steps(server(options(SECURE)), options(SECURE), controller_earlier=[certified])
+    assert [(step.action, step.name) for step in found] == [("update", "/etc/vipu/certs/ca.crt")]
+
+
 def test_a_controller_that_the_plan_makes_will_have_them() -> None:
     empty = Host("ctrl001")
     found = steps(server(), options(SECURE), empty, new_key=True, controller_earlier=[INITIALISED])

@@ -77,6 +77,36 @@ def test_the_vpods_of_one_cloud_have_projects_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("controllers", "message"),
+    [
+        ({"pod001-poplar1": "10.6.0.200"}, None),
+        ({"pod001-poplar1": "10.6.0"}, "pod001-poplar1: '10.6.0' is not an IPv4 address"),
+        (
+            {"ctrl001": "10.6.0.200"},
+            "ctrl001: 'ctrl001' is no declared host of a V-IPU controller; known are pod001-poplar1",
+        ),
+    ],
+)
+def test_the_addresses_of_controllers_in_a_cloud_are_of_their_hosts(
+    controllers: dict[str, str], message: str | None
+) -> None:
+    given = document({})
+    given["clouds"]["cloud001"] = {**CLOUD, "controllers": controllers}
+    found = problems(given)
+    assert len(found) == (message is not None)
+    assert all(each.startswith(f"clouds.cloud001.controllers.{message}") for each in found)
+
+
+def test_each_host_of_a_controller_has_an_address_of_its_own_in_a_cloud() -> None:
+    given = document({})
+    given["controllers"]["ctrl002"] = {"address": "10.1.3.201"}
+    given["clouds"]["cloud001"] = {**CLOUD, "controllers": {"pod001-poplar1": "10.6.0.2", "ctrl002": "10.6.0.2"}}
+    assert problems(given) == [
+        "clouds.cloud001.controllers.ctrl002: 10.6.0.2 is already that of pod001-poplar1; give each host its own"
+    ]
+
+
+@pytest.mark.parametrize(
     ("share", "message"),
     [
         ({"name": "cloud002"}, "name: 'cloud002' is no declared cloud; "),

@@ -65,6 +65,7 @@ def test_it_holds_its_vpod_alone() -> None:
     assert own == {
         "name": "alice",
         "mode": "secure",
+        "certificate_addresses": [],
         "user_port": 10404,
         "admin_port": 10405,
         "metrics_port": 10406,
