@@ -37,6 +37,9 @@ def attachment(declaration: Declaration, machine: str, vpod_name: str) -> Option
     else:
         server, port = devices[place], _of_hypervisor(declaration, devices[place], name, vpod, devices)
     client = user_end_point(declaration, vpod, devices)
+    if place in declaration.clouds:
+        # By its management address machines do not reach it, where the cloud says another.
+        client["api_host"] = declaration.clouds[place].controllers.get(client["controller"], client["api_host"])
     return {
         "machine": machine,
         "name": name,

@@ -66,8 +66,8 @@ class CloudShare:
 
     ``quota`` has what is not kept. ``machines`` says who makes them; ``volumes``, in GiB, and ``key`` are of those that
     the operator's run keeps.
-    ``login`` is the user of their image who has the V-IPU credentials in them, and ``ipus_per_machine`` the ratio of IPUs
-    to machines, and so of CPUs to IPUs.
+    ``login`` is the user of their image who has the V-IPU credentials in them, and ``ipus_per_machine`` the ratio of
+    IPUs to machines, and so of CPUs to IPUs.
     """
 
     name: str

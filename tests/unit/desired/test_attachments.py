@@ -63,6 +63,9 @@ def test_what_is_not_declared_is_refused(machine: str, vpod: str, sentence: str)
         attachment(parse_declaration(DECLARED), machine, vpod)
 
 
+_REACHED = {"controllers": {"pod001-poplar1": "10.6.0.200"}}
+
+
 def in_a_cloud(**machines: Any) -> Any:
     """Two vPODs with projects in a cloud, and machines that run there."""
     share = {"name": "cloud001"}
@@ -74,7 +77,7 @@ def in_a_cloud(**machines: Any) -> Any:
             **DECLARED,
             "pods": {"pod001": pod},
             "vpods": {"alice": {**vpod, "cloud": share}, "bob": bob},
-            "clouds": {"cloud001": {"physical_network": "rnic", "control_network": "control"}},
+            "clouds": {"cloud001": {"physical_network": "rnic", "control_network": "control", **_REACHED}},
             "machines": {f"cloud001/{name}": fields for name, fields in machines.items()},
         }
     )
@@ -95,6 +98,7 @@ def test_a_machine_of_a_cloud_joins_the_vpods_network_where_its_hypervisors_carr
     found = attachment(in_a_cloud(), "cloud001/train", "alice")
     assert (found["place"], found["name"], found["domain"]) == ("cloud001", "train", None)
     assert found["cloud"]["network"] == "vpod-alice-rnic"
+    assert found["vipu"]["api_host"] == found["partitions"][0]["api_host"] == "10.6.0.200"
     assert (found["cloud"]["reaching"], found["cloud"]["other_vpods"]) == (["pod001-poplar3"], {"bob": "bob"})
 
 
