@@ -145,7 +145,7 @@ def _networks_by_functions(declaration: Declaration, vpod: Vpod, share: CloudSha
     """The networks that a machine reaches by virtual functions of the hypervisor's RNIC."""
     if not has_functions(declaration, vpod):
         return []
-    return [_rnic(vpod), *([_storage(vpod)] if share.storage and share.storage.is_on_rnics else [])]
+    return [rnic_network(vpod), *([_storage(vpod)] if share.storage and share.storage.is_on_rnics else [])]
 
 
 def _flavor(vpod: Vpod, share: CloudShare) -> str:
