@@ -63,7 +63,7 @@ def test_what_is_not_declared_is_refused(machine: str, vpod: str, sentence: str)
         attachment(parse_declaration(DECLARED), machine, vpod)
 
 
-_REACHED = {"controllers": {"pod001-poplar1": "10.6.0.200"}}
+_REACHED = {"control_sources": ["10.6.0.0/16"], "controllers": {"pod001-poplar1": "10.6.0.200"}}
 
 
 def in_a_cloud(**machines: Any) -> Any:
