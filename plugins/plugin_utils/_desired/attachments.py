@@ -180,7 +180,8 @@ def _of_hypervisor(
 
 def _attached(look: Mapping[str, Any], name: str) -> list[str]:
     """The vPODs that a machine has ports of which were plugged in from here."""
-    if "domains" in look:
+    # A cloud has domains, too: those of Keystone.
+    if "servers" not in look:
         return sorted(look["domains"].get(name, ()))
     ids = {each["id"] for each in look["servers"] if name in (each["id"], each["name"])}
     return sorted({port["attached"] for port in look["ports"] if port["attached"] and port["device_id"] in ids})

@@ -87,7 +87,7 @@ def looks(**attached: str | None) -> dict[str, Any]:
     """What cloud_info has found: machines, each with the vPOD that it has a port of."""
     servers = [{"id": f"s-{name}", "name": name} for name in attached]
     ports = [{"attached": vpod, "device_id": f"s-{name}"} for name, vpod in attached.items() if vpod]
-    return {"cloud001": {"servers": servers, "ports": ports}}
+    return {"cloud001": {"domains": [{"name": "Default"}], "servers": servers, "ports": ports}}
 
 
 def names(attachments: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
