@@ -117,10 +117,10 @@ def kept_as(folder: Path, name: str) -> Path:
     return folder
 
 
-def killed(task: str, playbook: str, inventory: Path, *options: str) -> None:
-    """Start a run, and kill it when it has changed something in a task."""
+def killed(task: str, inventory: Path) -> None:
+    """Start a run of attachments.yml, and kill it when it has changed something in a task."""
     state = ("-e", f"podsim_state={STATE}")
-    command = [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), f"playbooks/{playbook}.yml", *state, *options]
+    command = [f"{PROGRAMS}/ansible-playbook", "-i", str(inventory), "playbooks/attachments.yml", *state]
     run = subprocess.Popen(command, cwd=ROOT, env=environment_in(ROOT), stdout=subprocess.PIPE, text=True)
     assert run.stdout
     assert any(line.endswith(f": {task}\n") for line in run.stdout)
@@ -152,7 +152,7 @@ def test_one_edit_moves_ipus_to_another_machine_although_a_run_is_killed(
     pod: Pod, operator: Any, machines: dict[str, Machine], tmp_path: Path
 ) -> None:
     inventory = kept_as(tmp_path, "next")
-    killed("Take the address from the port", "attachments", inventory)
+    killed("Take the address from the port", inventory)
     assert runs(pod, "attachments", inventory=inventory) != []
     assert ports(operator) == ["next"]
     assert reach_ipus(pod, machines["next"]) == [True] * 4
