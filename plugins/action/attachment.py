@@ -9,9 +9,14 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._desired.attachments import attachment
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.attachments import by_hand
 
-OPTIONS = {"machine": {"type": "str", "required": True}, "vpod": {"type": "str", "required": True}}
+PRESENT, ABSENT = "present", "absent"
+OPTIONS = {
+    "machine": {"type": "str", "required": True},
+    "vpod": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": [PRESENT, ABSENT], "default": PRESENT},
+}
 
 
 class ActionModule(PodAction):
@@ -24,4 +29,5 @@ class ActionModule(PodAction):
     def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The settings, from pods.yml alone."""
         declaration = declaration_of(variables, self._loader)
-        return {"attachment": attachment(declaration, options["machine"], options["vpod"])}
+        is_wanted = options["state"] == PRESENT
+        return {"attachment": by_hand(declaration, options["machine"], options["vpod"], is_wanted)}

@@ -29,8 +29,8 @@ notes:
   - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
     C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
     controller. Runs fill C(ipu_pod_concerned), C(ipu_pod_changing), C(ipu_pod_undecided), C(ipu_pod_idle), one group
-    for each stage such as C(ipu_pod_stage_switches), C(slurm_nodes), and C(ipu_pod_attach_hypervisor) and
-    C(ipu_pod_attach_machine). All of them always exist."
+    for each stage such as C(ipu_pod_stage_switches), C(slurm_nodes), and C(ipu_pod_attach),
+    C(ipu_pod_detach) and C(ipu_pod_attach_places). All of them always exist."
   - "C(slurm_controllers) and C(slurm_clients) are empty and always exist; other inventory files put hosts there."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
     C(switch), C(switch_port) such as C(Ethernet9/1), C(rnic_vlan) where the file alone tells it."

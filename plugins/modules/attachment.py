@@ -12,13 +12,18 @@ short_description: What a virtual machine gets of a vPOD
 version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 description:
-  - Works out from pods.yml which port a libvirt domain on a hypervisor gets, and the settings inside of it. Asks no
-    host.
-  - What is not declared, or does not go together, is an error of one sentence.
+  - Works out from pods.yml which port a machine of a cloud, or a libvirt domain on a hypervisor, gets, and the settings
+    inside of it. Asks no host.
+  - What is not declared, does not go together, or is declared otherwise in C(machines), is an error of one sentence.
 extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  machine: {description: "The machine, C(HYPERVISOR/DOMAIN).", type: str, required: true}
+  machine: {description: "The machine, C(CLOUD/NAME) or C(HYPERVISOR/DOMAIN).", type: str, required: true}
   vpod: {description: Name of the vPOD., type: str, required: true}
+  state:
+    description: Whether the machine is to have the vPOD.
+    type: str
+    choices: [present, absent]
+    default: present
 """
 
 EXAMPLES = r"""
@@ -32,10 +37,12 @@ EXAMPLES = r"""
 RETURN = r"""
 attachment:
   description:
-    - C(hypervisor), C(domain), C(rnic), C(vlan), C(mtu), C(addresses), C(function) and C(function_mac) for
-      M(ipu.pod.domain_port).
-    - C(interface) and C(prefix) for M(ipu.pod.rnic_network) inside, C(vipu), C(ipuof) and C(partitions) for the role
-      P(ipu.pod.vpod#role).
+    - C(machine), C(name) and C(vpod), and C(place), the inventory's host on which the port is plugged in.
+    - C(cloud) with the options of M(ipu.pod.cloud_port), or C(domain) with those of M(ipu.pod.domain_port); the other
+      is null. C(hypervisors) are those that carry the vPOD.
+    - C(interface), C(mtu) and C(prefix) for M(ipu.pod.rnic_network) inside, C(vipu), C(ipuof) and C(partitions) for the
+      role P(ipu.pod.vpod#role).
+    - C(address) and C(user), by which to log in, of a machine that is declared.
   returned: success
   type: dict
 """

@@ -42,6 +42,16 @@ options:
     default: []
   function: {description: Number of the virtual function. Without it the port is one of Open vSwitch., type: int}
   function_mac: {description: The MAC address of that function., type: str, default: ""}
+  leaving:
+    description: The vPODs whose ports the domain loses before, so that a look at what will be has them gone.
+    type: list
+    elements: str
+    default: []
+  leaving_domains:
+    description: The domains that lose their ports before.
+    type: list
+    elements: str
+    default: []
 """
 
 EXAMPLES = r"""
@@ -56,8 +66,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-address: {description: The port's address., returned: "when O(state=present)", type: str, sample: 10.5.1.192}
-mac: {description: Its MAC address., returned: "when O(state=present)", type: str, sample: "02:fe:0a:05:01:c0"}
+address:
+  description: The port's address. With O(state=absent) that of the port that there was; empty if there was none.
+  returned: when not refused
+  type: str
+  sample: 10.5.1.192
+mac: {description: Its MAC address., returned: when not refused, type: str, sample: "02:fe:0a:05:01:c0"}
 runs: {description: Whether the domain runs., returned: when not refused, type: bool}
 before:
   description: The domain's ports of vPODs, as it runs and as it is defined, by vPOD, with C(mac), C(vlan),
@@ -104,6 +118,8 @@ ARGUMENTS: dict[str, Any] = {
     "addresses": {"type": "list", "elements": "str", "default": []},
     "function": {"type": "int"},
     "function_mac": {"type": "str", "default": ""},
+    "leaving": {"type": "list", "elements": "str", "default": []},
+    "leaving_domains": {"type": "list", "elements": "str", "default": []},
 }
 
 
@@ -126,6 +142,8 @@ def main() -> None:
                 hypervisor.through(options["rnic"], options["function"]),
                 options["function"],
                 options["function_mac"],
+                options["leaving"],
+                options["leaving_domains"],
             )
     except (Refused, DeviceError) as error:
         module.fail_json(msg=str(error), changed=False)
@@ -138,9 +156,12 @@ def main() -> None:
     def plan(_state: State) -> list[Step]:
         return planner.plan(wanted, found) if wanted else planner.plan_removal(vpod, found)
 
-    def extra(_outcome: Outcome) -> dict[str, Any]:
+    def extra(outcome: Outcome) -> dict[str, Any]:
         if wanted is None:
-            return {"runs": found.runs}
+            mac = outcome.before[planner.RUNNING].get(vpod, {}).get("mac", "")
+            is_function = mac and options["function"] is not None
+            address = options["addresses"][options["function"]] if is_function else planner.address_of(mac)
+            return {"runs": found.runs, "mac": mac, "address": address}
         port = planner.fields_of(wanted, found)
         return {"runs": found.runs, "mac": port["mac"], "address": planner.address_in(wanted, port)}
 

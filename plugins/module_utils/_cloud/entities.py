@@ -41,6 +41,8 @@ NORMAL, DIRECT = "normal", "direct"
 
 TAG = "ipu.pod"
 _VPOD_TAG = "ipu.pod:vpod="
+# In the description of a port that attach.yml made: what vPODs have in clouds by declaration is not concerned with it.
+_ATTACHED = "ipu.pod:attached="
 # The same in the metadata of servers and volumes.
 MARK = "ipu.pod:vpod"
 TRAIT_PREFIX = "CUSTOM_IPU_POD_"
@@ -70,6 +72,16 @@ def tags_of(vpod: str) -> list[str]:
 def description_of(vpod: str) -> str:
     """The description of what cannot be made with tags in one go, so that it is never there without a mark."""
     return f"{_VPOD_TAG}{vpod}"
+
+
+def attached_to(vpod: str) -> str:
+    """The description of a port by which a machine that runs is attached to a vPOD."""
+    return f"{_ATTACHED}{vpod}"
+
+
+def vpod_attached_to(description: str) -> str | None:
+    """The vPOD that such a description names; None for what is no attachment."""
+    return description[len(_ATTACHED) :] if description.startswith(_ATTACHED) else None
 
 
 def vpod_of_tags(tags: Iterable[str]) -> str | None:

@@ -8,7 +8,19 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterable
 
 from .client import Cloud, page_size, side_by_side
-from .entities import MARK, OF_COMPUTE, OF_STORAGE, TAG, TRAIT_PREFIX, Look, Thing, tags_of, vpod_of_key, vpod_of_tags
+from .entities import (
+    MARK,
+    OF_COMPUTE,
+    OF_STORAGE,
+    TAG,
+    TRAIT_PREFIX,
+    Look,
+    Thing,
+    tags_of,
+    vpod_attached_to,
+    vpod_of_key,
+    vpod_of_tags,
+)
 from .messages import SERVICES
 
 # One request each, whatever the cloud holds (as long as a list fits on a page): name, service, path, key of the answer.
@@ -168,6 +180,7 @@ def _networks(lists: Lists, projects: dict[str, str]) -> dict[str, Any]:
                 **_only(each, "network_id", "device_id", "device_owner", "status", "mac_address"),
                 "network": names.get(each["network_id"], each["network_id"]),
                 "vnic_type": each.get("binding:vnic_type"),
+                "attached": vpod_attached_to(each.get("description") or ""),
                 "addresses": [fixed["ip_address"] for fixed in each["fixed_ips"]],
                 "group_ids": each["security_groups"],
                 "security_groups": sorted(groups.get(group, group) for group in each["security_groups"]),

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of ``ipu.pod.cloud_state``. Pure."""
+"""The options of ``ipu.pod.cloud_state``, and of the other modules for clouds. Pure."""
 
 from __future__ import annotations
 
@@ -83,5 +83,15 @@ OPTIONS: Spec = {
     ),
     "absent_vpods": NAMES,
     "allow_interruption": NAMES,
+    "wait_timeout": {"type": "int", "default": 300},
+}
+
+PORT_OPTIONS: Spec = {
+    **READ_OPTIONS,
+    **dict.fromkeys(("machine", "vpod", "network", "control_network"), NEEDED),
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "hypervisors": NAMES,
+    "other_vpods": {"type": "dict", "default": {}},
+    "leaving": NAMES,
     "wait_timeout": {"type": "int", "default": 300},
 }

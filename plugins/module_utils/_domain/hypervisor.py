@@ -58,6 +58,16 @@ class Hypervisor:
         state = {RUNNING: live, KEPT: ports_in(definitions[domain])}
         return Domains(domain, domain in lives, state, macs, is_novas(definitions[domain]))
 
+    def attached(self) -> dict[str, list[str]]:
+        """The vPODs that each domain has ports of, as it runs or as it is defined."""
+        return {
+            name: sorted(
+                {vpod for how in ([], ["--inactive"]) for vpod in ports_in(self._virsh("dumpxml", *how, name))}
+            )
+            for name in self._virsh("list", "--all", "--name").split("\n")
+            if name
+        }
+
     def through(self, rnic: str, number: int | None) -> str:
         """What ports of the RNIC are plugged into: a virtual function of it, or the bridge that it is in.
 

@@ -47,6 +47,8 @@ class Wanted:
         mtu: in bytes; 0 for that of the bridge.
         addresses: those that domains on this hypervisor may have, one of which it gets.
         through: what it is plugged into, by :mod:`.xml`: a bridge, or a virtual function with its MAC address.
+        leaving: the vPODs that the domain is detached from before.
+        leaving_domains: the domains that are detached before.
     """
 
     vpod: str
@@ -56,23 +58,25 @@ class Wanted:
     through: str
     function: int | None = None
     function_mac: str = ""
+    leaving: Sequence[str] = ()
+    leaving_domains: Sequence[str] = ()
 
 
 def plan(wanted: Wanted, found: Domains) -> list[Step]:
     """The steps to the port. Raises Refused: it cannot be, or the domain is another vPOD's, or OpenStack's."""
     if found.is_novas:
         raise Refused(
-            f"domain {found.domain} is a machine of OpenStack's, which plugs in its ports itself; name a domain that "
-            "Nova did not make"
+            f"domain {found.domain} is a machine of OpenStack's, which plugs in its ports itself; name it as "
+            "machine=CLOUD/NAME, with the name of the cloud in pods.yml and the one that the machine has there"
         )
-    others = sorted({vpod for kind in (RUNNING, KEPT) for vpod in found.state[kind]} - {wanted.vpod})
+    others = sorted({vpod for kind in (RUNNING, KEPT) for vpod in found.state[kind]} - {wanted.vpod, *wanted.leaving})
     if others:
         raise Refused(
             f"domain {found.domain} has a port of vPOD {others[0]}, and would join the two; detach it from that first"
         )
     fields = fields_of(wanted, found)
     holder = found.macs.get(fields["mac"], found.domain)
-    if holder != found.domain:
+    if holder not in (found.domain, *wanted.leaving_domains):
         raise Refused(f"domain {holder} has the port of vPOD {wanted.vpod} with {fields['mac']}; detach it there first")
     kinds = (RUNNING, KEPT) if found.runs else (KEPT,)
     return [step for kind in kinds for step in _step(kind, wanted.vpod, found.state[kind].get(wanted.vpod), fields)]

@@ -46,6 +46,11 @@ WORD = text(
     "a name in the cloud",
 )
 SHORT_NAME = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "a name of letters, digits, '.', '_' and '-' (at most 63)")
+MACHINE_NAME = text(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}/[A-Za-z0-9][A-Za-z0-9._-]{0,254}",
+    "the name of a cloud or of a hypervisor, a slash, and that of a machine there, such as cloud001/train",
+    "the name of a machine",
+)
 PATH = text(rf"{NO_TEMPLATE}/[!-~]+", f"an absolute path without spaces; {WITHOUT_TEMPLATES}", "an absolute path")
 PUBLIC_KEY = text(
     rf"{NO_TEMPLATE}(ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/=]+( [ -~]*)?",
@@ -125,4 +130,9 @@ SHARE = Record(
     ),
     Key("key", PUBLIC_KEY).means(f"with `{KEPT_MACHINES}`: whose holder gets a shell in the machines"),
     Key("storage", STORAGE_NETWORK, derived="none").means("a storage network"),
+)
+RUNNING_MACHINE = Record(
+    Key("vpod", SHORT_NAME, derived="none").means("whose IPUs it has"),
+    Key("address", ADDRESS, derived="that in the cloud's `control_network`").means("where SSH reaches it"),
+    Key("user", WORD, "root").means("who logs in there, and becomes root"),
 )

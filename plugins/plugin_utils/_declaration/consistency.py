@@ -16,6 +16,7 @@ from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
 from .._pod.wording import some, unknown
 from .cloud_consistency import cloud_address_findings, cloud_findings
 from .device_consistency import server_findings, switch_findings, tenancy_findings
+from .machine_consistency import machine_findings
 from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings
 
 ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")
@@ -49,6 +50,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
         *rack_findings(declaration),
         *container_findings(declaration),
         *cloud_address_findings(declaration),
+        *machine_findings(declaration),
     ]
 
 

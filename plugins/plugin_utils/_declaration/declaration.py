@@ -12,9 +12,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canon
 from .._pod.clouds import NO_NUMA, Cloud, CloudShare, Image, Machine, Storage
 from .._pod.kinds import MISSING, Problems
 from .._pod.mac_addresses import require_netaddr
+from .._pod.machines import RunningMachine
 from .._pod.model import ABSENT, POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod, controller_ports
 from .._pod.switches import ManagementSwitch, SwitchPort, Tor, Vlan
-from .cloud_keys import CLOUD, IMAGE, MACHINE, SHARE, STORAGE_NETWORK
+from .cloud_keys import CLOUD, IMAGE, MACHINE, RUNNING_MACHINE, SHARE, STORAGE_NETWORK
 from .consistency import contradictions
 from .keys import (
     CLUSTER,
@@ -69,6 +70,10 @@ def _declaration(fields: Fields) -> Declaration:
         vpods={name: vpod for name, vpod in vpods.items() if vpod.state != ABSENT},
         absent={name: vpod for name, vpod in vpods.items() if vpod.state == ABSENT},
         clouds=clouds,
+        machines={
+            name: RunningMachine(name=name, **RUNNING_MACHINE.complete(values))
+            for name, values in fields["machines"].items()
+        },
     )
 
 

@@ -47,7 +47,7 @@ from .._pod.model import (
     SHARED,
 )
 from .._pod.switches import ASCENDING, DESCENDING, DEVICE, EXTERNAL, KEPT, POD_OWNER, QUARANTINE, SPARE, STORAGE, UPLINK
-from .cloud_keys import CLOUD, SHARE
+from .cloud_keys import CLOUD, MACHINE_NAME, RUNNING_MACHINE, SHARE
 from .network_kinds import (
     MAC_ADDRESS,
     NAMED_VLAN,
@@ -314,4 +314,10 @@ DOCUMENT = Record(
     Key("clusters", MapOf(NAME, CLUSTER), {}).means("a V-IPU cluster: the IPU-Machines of one or more pods"),
     Key("vpods", MapOf(ENTITY, VPOD), {}).means("a tenant's whole IPU-Machines, with servers and network"),
     Key("clouds", MapOf(NAME, CLOUD), {}, see="virtual-machines.md").means("an OpenStack"),
+    Key(
+        "machines",
+        MapOf(MACHINE_NAME, RUNNING_MACHINE),
+        {},
+        see="virtual-machines.md#ipus-for-a-running-machine",
+    ).means("a virtual machine that runs: CLOUD/NAME, or HYPERVISOR/DOMAIN of libvirt"),
 )

@@ -37,6 +37,11 @@ def pools_of(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]
     return [machine_addresses(declaration.pods[server.pod], server) for server in carriers]
 
 
+def rnic_network(vpod: Vpod) -> str:
+    """What the RNIC network of a vPOD is called in its cloud."""
+    return f"vpod-{vpod.name}-rnic"
+
+
 def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str, Device]) -> Options:
     options: Options = {
         "entry": cloud.entry,
@@ -78,7 +83,7 @@ def _networks(
     servers = [devices[name] for name in vpod.poplar_servers]
     mtus = [server.facts["rnic_mtu"] for server in servers if server.facts["rnic_mtu"] is not None]
     network = {
-        "name": _rnic(vpod),
+        "name": rnic_network(vpod),
         "vpod": vpod.name,
         "project": share.project,
         "physical_network": cloud.physical_network,
@@ -86,7 +91,12 @@ def _networks(
         "mtu": min(mtus, default=None),
     }
     pools = [f"{pool[0]}-{pool[-1]}" for pool in pools_of(declaration, vpod, devices)]
-    subnet = {"name": _rnic(vpod), "vpod": vpod.name, "network": _rnic(vpod), "cidr": str(rnic_subnet(servers[0]))}
+    subnet = {
+        "name": rnic_network(vpod),
+        "vpod": vpod.name,
+        "network": rnic_network(vpod),
+        "cidr": str(rnic_subnet(servers[0])),
+    }
     networks, subnets = [network], [{**subnet, "pools": pools}]
     if share.storage:
         name = _storage(vpod)
@@ -119,7 +129,7 @@ def _kept_machines(
         name = f"{vpod.name}-{index + 1}"
         ports: list[Options] = [
             {"network": cloud.control_network, "address": None, "security_groups": [f"vpod-{vpod.name}"]},
-            {"network": _rnic(vpod), "address": addresses[index], "security_groups": []},
+            {"network": rnic_network(vpod), "address": addresses[index], "security_groups": []},
         ]
         if share.storage:
             ports.append({"network": _storage(vpod), "address": None, "security_groups": []})
@@ -135,15 +145,11 @@ def _networks_by_functions(declaration: Declaration, vpod: Vpod, share: CloudSha
     """The networks that a machine reaches by virtual functions of the hypervisor's RNIC."""
     if not has_functions(declaration, vpod):
         return []
-    return [_rnic(vpod), *([_storage(vpod)] if share.storage and share.storage.is_on_rnics else [])]
+    return [rnic_network(vpod), *([_storage(vpod)] if share.storage and share.storage.is_on_rnics else [])]
 
 
 def _flavor(vpod: Vpod, share: CloudShare) -> str:
     return f"vpod-{vpod.name}-{share.ipus_per_machine}"
-
-
-def _rnic(vpod: Vpod) -> str:
-    return f"vpod-{vpod.name}-rnic"
 
 
 def _storage(vpod: Vpod) -> str:

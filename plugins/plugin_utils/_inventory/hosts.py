@@ -49,7 +49,7 @@ STAGES = tuple(group_of(name) for name in STAGE_NAMES)
 # The Poplar servers of the vPOD whose IPUs are Slurm's.
 SLURM_NODES = "slurm_nodes"
 # The hypervisor and the machine that the playbooks attach and detach are about.
-ATTACHMENT = ("ipu_pod_attach_hypervisor", "ipu_pod_attach_machine")
+ATTACHMENT = ("ipu_pod_attach", "ipu_pod_detach", "ipu_pod_attach_places")
 # Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
 FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
 FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, IDLE, *STAGES, SLURM_NODES, *ATTACHMENT)

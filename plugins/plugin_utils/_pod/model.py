@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .clouds import Cloud, CloudShare
+from .machines import RunningMachine
 from .switches import QUARANTINE, ManagementSwitch, Tor, Vlan
 
 INSECURE, SECURE = "insecure", "secure"
@@ -239,6 +240,7 @@ class Declaration:
     vpods: Mapping[str, Vpod]
     absent: Mapping[str, Vpod] = field(default_factory=dict)
     clouds: Mapping[str, Cloud] = field(default_factory=dict)
+    machines: Mapping[str, RunningMachine] = field(default_factory=dict)
 
     def vpods_in(self, cloud: str) -> list[Vpod]:
         """Those that have something in a cloud; of one that is to go, pods.yml need not say in which it had."""

@@ -60,7 +60,7 @@ def test_the_plugin_documents_every_key() -> None:
         assert lines == [
             f"C({path.removeprefix(f'{name}.NAME.')})" for path in KEYS if path.startswith(f"{name}.NAME.")
         ]
-    assert documented.keys() == {"pods", "controllers", "clusters", "vpods", "clouds"}
+    assert documented.keys() == {"pods", "controllers", "clusters", "vpods", "clouds", "machines"}
     assert options["clusters"]["description"][1] == "C(controller) (a name; required) - its controller."
 
 
