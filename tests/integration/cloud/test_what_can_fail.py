@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -136,6 +137,8 @@ def test_what_is_gathered_of_a_cloud_keeps_it(pod: Pod, tmp_path: Path) -> None:
     document = yaml.safe_load((place / "pods.yml").read_text())
     gathered = document["vpods"]
     for name, words in vpods.items():
+        # As whom one logs in to an image, no cloud says.
+        del words["cloud"]["login"]
         assert {key: gathered[name][key] for key in ("vlan", "poplar_servers", "cloud")} == {
             key: words[key] for key in ("vlan", "poplar_servers", "cloud")
         }
@@ -213,7 +216,8 @@ def test_a_machine_that_somebody_deletes_while_it_is_made_is_made_by_the_next_ru
 
     outcome = run(desired, before=watch)
     monkeypatch.undo()
-    assert str(outcome.failure).startswith("server bob-1 ")
+    # Which of its waits it was in, for the machine or for its volume, is up to Nova.
+    assert re.search(r"\bserver bob-1\b", str(outcome.failure))
     assert run(desired).failure is None
     (server,) = operator.compute.servers(all_projects=True, name="bob-1")
     assert (server.status, server.id not in deleted) == ("ACTIVE", True)
