@@ -14,6 +14,8 @@ if (($# != 4)); then
 fi
 vpod=$1 ipus=$2 user_data=$3 key=$4
 image=${IMAGE:-poplar} login=${LOGIN:-debian} network=${NETWORK:-control}
+# Seconds, for a machine that is emulated.
+patience=600
 
 step() {
     printf '\n==> %s\n' "$*"
@@ -22,6 +24,23 @@ step() {
 run() {
     printf '$ %s\n' "$*" >&2
     "$@"
+}
+
+fail() {
+    echo "tenant.sh: $*" >&2
+    exit 1
+}
+
+wait_until() {
+    local end=$((SECONDS + patience))
+    until "$@"; do
+        ((SECONDS < end)) || return 1
+        sleep 2
+    done
+}
+
+is_available() {
+    [[ $(openstack volume show "$1" --format value --column status) == available ]]
 }
 
 # A command on a machine, by its name.
@@ -46,10 +65,9 @@ make_machine() {
         --network "vpod-$vpod-rnic" --key-name "$vpod" --user-data "$user_data" --config-drive True \
         --wait "$1" --format value --column status
     run openstack server add volume "$1" data >/dev/null
-    echo "(until it lets its owner in)"
-    until reach "$1" 'sudo cloud-init status --wait' 2>/dev/null; do
-        sleep 2
-    done
+    echo "(until its owner can log in)"
+    wait_until reach "$1" 'sudo cloud-init status --wait' 2>/dev/null ||
+        fail "machine $1 lets nobody in after $patience s; read: openstack console log show $1"
 }
 
 delete_machine() {
@@ -57,12 +75,14 @@ delete_machine() {
     run openstack port delete "$1"
 }
 
+for file in "$user_data" "$key" "$key.pub"; do
+    [[ -r $file ]] || fail "$file cannot be read; give the file of user data, and a private key beside its public one"
+done
+
 step "1. Ask for a machine, 2. with a volume"
 run openstack keypair create --public-key "$key.pub" "$vpod" >/dev/null
 run openstack volume create --size 1 data --format value --column status
-until [[ $(openstack volume show data --format value --column status) == available ]]; do
-    sleep 1
-done
+wait_until is_available data || fail "volume data is not available after $patience s; read: openstack volume show data"
 make_machine first
 on first 'sudo mkfs.ext4 -q /dev/vdb && sudo mount /dev/vdb /mnt && echo "kept from the first machine" | sudo tee /mnt/note'
 
@@ -81,7 +101,7 @@ delete_machine first
 make_machine next
 on next 'sudo mount /dev/vdb /mnt && cat /mnt/note'
 
-step "Nothing stays"
+step "Delete everything"
 delete_machine next
 run openstack volume delete data
 run openstack keypair delete "$vpod"
