@@ -22,9 +22,7 @@ from tests.support.processes import kill_with_all_below
 from tests.support.simulated_pod import STATE
 
 NAMES = ("train", "next")
-TRAIN, NEXT = (
-    ("-e", f"machine=cloud001/{name}", "-e", "vpod=alice", "-e", "machine_user=debian") for name in NAMES
-)
+TRAIN, NEXT = (("-e", f"machine=cloud001/{name}", "-e", "vpod=alice", "-e", "machine_user=debian") for name in NAMES)
 WORKLOAD = "sudo sh -c 'IPUOF_VIPU_API_PARTITION_ID=train-1 ipu-workload'"
 
 
