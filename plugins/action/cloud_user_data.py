@@ -8,7 +8,9 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import DeviceError, Refused
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
@@ -30,8 +32,14 @@ class ActionModule(PodAction):
         """Where the file is, and whether it changed."""
         [found] = cloud_vpods(declaration_of(variables, self._loader), options["vpod"])
         settings = {**settings_of(["vpod"], self._loader, self._templar, variables), **found["settings"]}
-        secrets = {path: self._secret(path, variables) for path in secret_sources(settings)}
-        text = user_data(settings, secrets, self._configurations(settings, found, variables))
+        try:
+            secrets = {path: self._secret(path, variables) for path in secret_sources(settings)}
+            text = user_data(settings, secrets, self._configurations(settings, found, variables))
+        except AnsibleConnectionFailure as error:
+            raise DeviceError(
+                f"{found['controller']}, which has the credentials of vPOD {found['name']}'s machines, is not reached "
+                f"({error}); see to that, and run again"
+            ) from error
         name = f"{options['vpod']}.yml"
         return {
             "changed": write_files({name: text}, options["directory"], is_dry=self._task.check_mode),

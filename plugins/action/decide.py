@@ -95,6 +95,7 @@ class ActionModule(PodAction):
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),
+            "folder": str(folder.folder),
             "members": found,
             "changing": changing(found),
             "disturbed": disturbed(decision.plan.steps),

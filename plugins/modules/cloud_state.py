@@ -191,6 +191,12 @@ options:
     type: list
     elements: str
     default: []
+  user_data:
+    description:
+      - Directory on the host that the module runs on with the user data of machines, for each vPOD a file C(VPOD.yml),
+        as M(ipu.pod.cloud_user_data) writes it. None by default.
+      - A machine gets that of its vPOD as it is made. Other user data change no machine that is there.
+    type: path
   wait_timeout:
     description: How long one machine may take to become C(ACTIVE) or to go, and one volume to be there, in seconds.
     type: int

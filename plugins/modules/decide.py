@@ -71,4 +71,8 @@ members:
 undecided: {description: The stage after which to look and decide again; empty for none., returned: success, type: str}
 made_at: {description: "When the plan was made, in seconds since the epoch.", returned: success, type: int}
 digest: {description: The checksum of the plan., returned: success, type: str}
+folder:
+  description: The directory on the control node that the run has for itself. Ansible removes it when the run ends.
+  returned: success
+  type: str
 """

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,7 @@ from keystoneauth1.exceptions import Unauthorized
 from ansible_collections.ipu.pod.plugins.module_utils._cloud import apply as applying
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.client import Cloud
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.engine import Engine, with_checksums
+from ansible_collections.ipu.pod.plugins.module_utils._plan import converge as converge_module
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, converge, one_by_one
 from tests.support.in_memory.cloud_of_alice import machine, options
 from tests.support.strict_cloud import Disturbance, InProcess, Refused, Request, StrictCloud
@@ -108,6 +110,25 @@ def check_every_request(fault: str, begin: Callable[[], StrictCloud], desired: O
         assert run(cloud, desired).steps == []
         assert cloud.content() == whole, (number, str(outcome.failure))
     pytest.fail("a run has more than a hundred requests")
+
+
+def test_user_data_are_for_new_machines_alone_and_read_before_anything_is_touched(
+    desired: Options, tmp_path: Path
+) -> None:
+    desired, cloud = {**desired, "user_data": str(tmp_path)}, StrictCloud()
+    before = cloud.content()
+    with pytest.raises(converge_module.Refused) as refused:
+        run(cloud, desired)
+    assert str(refused.value) == (
+        f"server alice-1: its user data {tmp_path}/alice.yml cannot be read (No such file or directory); have "
+        "cloud_user_data write it"
+    )
+    assert cloud.content() == before
+    (tmp_path / "alice.yml").write_text("#cloud-config\n")
+    assert run(cloud, desired).failure is None
+    assert base64.b64decode(cloud.one("server", "alice-1")["OS-EXT-SRV-ATTR:user_data"]) == b"#cloud-config\n"
+    (tmp_path / "alice.yml").unlink()
+    assert run(cloud, desired).steps == []
 
 
 @pytest.mark.parametrize("lets_go", [True, False])

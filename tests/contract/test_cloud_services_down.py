@@ -21,6 +21,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import (
     one_by_one,
 )
 from tests.support.in_memory.cloud_of_alice import options
+from tests.support.secret_spellings import secrets_in
 from tests.support.strict_cloud import Disturbance, Request, StrictCloud
 from tests.support.strict_cloud_server import Site, running
 
@@ -52,6 +53,15 @@ def test_a_vpod_is_made_and_a_second_run_changes_nothing(site: Site, desired: di
     assert run(desired).failure is None
     assert site.cloud.one("server", "alice-1")["status"] == "ACTIVE"
     assert run(desired).steps == []
+
+
+@pytest.mark.usefixtures("site")
+def test_user_data_that_nova_does_not_take_are_not_quoted(desired: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "alice.yml").write_text("#cloud-config\n" + "0123abc " * 10_000)
+    failure = str(run({**desired, "user_data": str(tmp_path)}).failure)
+    assert failure.startswith("cloud cloud001: Nova answered 400 when asked to create server alice-1: ")
+    assert "Invalid input for field/attribute user_data. Value: .... '...' is too long" in failure
+    assert secrets_in(failure, ["0123abc"]) == []
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -7,6 +7,7 @@ It knows the requests that we make and no others, and can be disturbed: see :cla
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import itertools
 import json
@@ -27,6 +28,7 @@ Body = dict[str, Any]
 SERVICES = ("identity", "placement", "compute", "network", "image", "block_storage")
 HOSTS = ("pod001-poplar3", "pod001-poplar4")
 DEFAULT_QUOTA = {"instances": 10, "cores": 20, "ram": 51200, "volumes": 10, "gigabytes": 1000}
+LARGEST_USER_DATA = 65535
 # How often something is seen under way.
 LOOKS = 3
 OF_NOVA = ("instances", "cores", "ram")
@@ -42,7 +44,7 @@ KNOWN = {
     "port": {"network_id", "project_id", "fixed_ips", "security_groups", "binding:vnic_type"},
     "flavor": {"os-flavor-access:is_public", "vcpus", "ram", "disk"},
     "volume": {"size", "metadata"},
-    "server": {"metadata", "flavorRef", "imageRef", "key_name", "networks"},
+    "server": {"metadata", "flavorRef", "imageRef", "key_name", "networks", "user_data"},
 }
 
 
@@ -495,6 +497,7 @@ class StrictCloud:
             raise Refused(400, "Can not find requested image")
         if body.get("key_name") and body["key_name"] not in self.kinds["key"]:
             raise Refused(400, "Invalid key_name provided.")
+        _refuse_user_data(body.get("user_data", ""))
         ports = [self._take("port", each["port"]) for each in body["networks"]]
         for port in ports:
             if port["device_id"] or port["project_id"] != project:
@@ -510,6 +513,7 @@ class StrictCloud:
                 "flavor": {"original_name": flavor["name"]},
                 "image": {"id": body["imageRef"]},
                 "key_name": body.get("key_name"),
+                "OS-EXT-SRV-ATTR:user_data": body.get("user_data"),
                 "OS-SRV-USG:launched_at": None,
             },
         )
@@ -738,6 +742,17 @@ def _neutron(project: str) -> Thing:
 def _image(name: str, owner: str) -> Thing:
     size = {"os_hash_algo": None, "os_hash_value": None, "disk_format": "qcow2"}
     return {"name": name, "owner": owner, "status": "queued", "visibility": "public", "os_hidden": False, **size}
+
+
+def _refuse_user_data(data: str) -> None:
+    """As Nova does, with all of it in the answer."""
+    said = f"Invalid input for field/attribute user_data. Value: {data}."
+    if len(data) > LARGEST_USER_DATA:
+        raise Refused(400, f"{said} '{data}' is too long")
+    try:
+        base64.b64decode(data, validate=True)
+    except ValueError:
+        raise Refused(400, f"{said} '{data}' is not a 'base64'") from None
 
 
 def _without(thing: Thing, *fields: str) -> Thing:

@@ -58,12 +58,16 @@ class Applier:
         desired: the options of ``ipu.pod.cloud_state``.
         found: what the plan was made on.
         wait_timeout: how long one machine or volume may take, in seconds.
+        user_data: vPODs to what their machines get as they are made, in base64.
     """
 
-    def __init__(self, cloud: Cloud, desired: Desired, found: Found, wait_timeout: float) -> None:
+    def __init__(
+        self, cloud: Cloud, desired: Desired, found: Found, wait_timeout: float, user_data: Mapping[str, str]
+    ) -> None:
         self._cloud = cloud
         self._found = found
         self._wait_timeout = wait_timeout
+        self._user_data = user_data
         self._ids = {entity: str(thing["id"]) for entity, thing in found.things.items()}
         self._hosts = {each["name"]: each["id"] for each in things(found.look, "provider")}
         self._keys = {
@@ -379,16 +383,17 @@ class Applier:
         self._until_volume(name, inside, "available", "in-use")
 
     def _create_server(self, name: str, fields: Fields, doing: str) -> None:
-        inside = self._inside(fields)
+        inside, user_data = self._inside(fields), self._user_data.get(fields["vpod"], "")
         body = {
             "name": name,
             "metadata": {MARK: fields["vpod"]},
             "flavorRef": self._flavor_id(fields["flavor"]),
             "imageRef": self._image_id(fields["image"]),
             **({"key_name": fields["key"]} if fields["key"] else {}),
+            **({"user_data": user_data} if user_data else {}),
             "networks": [{"port": self._id(PORT, port)} for port in fields["ports"]],
         }
-        made = self._send("compute", "POST", "/servers", doing, inside, json={"server": body})
+        made = self._send("compute", "POST", "/servers", doing, inside, secret=user_data, json={"server": body})
         self._ids[SERVER, name] = made["server"]["id"]
         self._until_active(name, inside)
         for volume in fields["volumes"]:

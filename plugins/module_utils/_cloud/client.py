@@ -106,7 +106,9 @@ class Cloud:
             self._of_projects[project_id] = other
         return self._of_projects[project_id]
 
-    def request(self, service: str, method: str, path: str, doing: str, missing: Any = None, **more: Any) -> Any:
+    def request(
+        self, service: str, method: str, path: str, doing: str, missing: Any = None, secret: str = "", **more: Any
+    ) -> Any:
         """Send one request, and return the JSON of the answer.
 
         Args:
@@ -115,6 +117,7 @@ class Cloud:
             path: below the service's endpoint.
             doing: what for, as in "Nova answered 409 when asked to DOING".
             missing: what to return where the answer is 404; an error, if that is None.
+            secret: what is sent and not quoted, since services quote what they do not take.
             more: ``json``, ``data``, ``headers``.
 
         Raises:
@@ -134,7 +137,8 @@ class Cloud:
         if response.status_code == 404 and missing is not None:
             return missing
         if response.status_code >= 400:
-            said = answered(service, doing, response.status_code, response.text)
+            text = response.text.replace(secret, "...") if secret else response.text
+            said = answered(service, doing, response.status_code, text)
             raise ServiceError(service, f"cloud {self.entry}: {said}")
         return response.json() if response.content and "json" in response.headers.get("Content-Type", "") else {}
 

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from typing import Any, Sequence
+from typing import Any, Iterable, Sequence
 
 from .._plan.converge import DeviceError, Outcome, Refused, one_by_one
 from .._plan.module import run
-from .._plan.steps import State, Step
+from .._plan.steps import CREATE, State, Step
 from .apply import Applier
 from .client import Cloud, connect
-from .entities import IMAGE, Desired, Look, plural, things
+from .entities import IMAGE, SERVER, Desired, Look, plural, things
 from .found import Found
 from .look import look_at_cloud
 from .planner import kept, plan
@@ -31,17 +32,21 @@ class Engine:
         self._allowed = allow_interruption
         self._wait_timeout = wait_timeout
         self._applier: Any = None
+        self._user_data: dict[str, str] = {}
 
     def read(self) -> State:
         """What of the cloud concerns the options."""
         self.look = look_at_cloud(self._cloud)
         found = Found(self.desired, self.look, wanted(self.desired, self.look))
-        self._applier = Applier(self._cloud, self.desired, found, self._wait_timeout)
+        self._applier = Applier(self._cloud, self.desired, found, self._wait_timeout, self._user_data)
         return found.state
 
     def plan(self, _state: State) -> list[Step]:
-        """The ordered steps, on what was read last."""
-        return plan(self.desired, self.look, self._allowed)
+        """The ordered steps, on what was read last; for machines that are to be made, their user data are read."""
+        steps = plan(self.desired, self.look, self._allowed)
+        if self.desired.get("user_data"):
+            self._user_data.update(_user_data(self.desired["user_data"], steps))
+        return steps
 
     def carry_out(self, step: Step) -> None:
         """Do one step."""
@@ -75,6 +80,22 @@ def with_checksums(desired: Desired) -> Desired:
     """
     images = [{**each, "sha512": _checksum(each["name"], each["file"])} for each in things(desired, IMAGE)]
     return {**desired, plural(IMAGE): images}
+
+
+def _user_data(directory: str, steps: Iterable[Step]) -> dict[str, str]:
+    """VPODs of which a machine is to be made, to what it gets, as Nova takes it."""
+    made = {(step.after or {})["vpod"]: step.name for step in steps if (step.action, step.kind) == (CREATE, SERVER)}
+    found = {}
+    for vpod, name in made.items():
+        path = f"{directory}/{vpod}.yml"
+        try:
+            with open(path, "rb") as data:
+                found[vpod] = base64.b64encode(data.read()).decode()
+        except OSError as error:
+            raise Refused(
+                f"server {name}: its user data {path} cannot be read ({error.strerror}); have cloud_user_data write it"
+            ) from error
+    return found
 
 
 def _checksum(name: str, path: str) -> str:

@@ -83,6 +83,7 @@ OPTIONS: Spec = {
     ),
     "absent_vpods": NAMES,
     "allow_interruption": NAMES,
+    "user_data": {"type": "path"},
     "wait_timeout": {"type": "int", "default": 300},
 }
 

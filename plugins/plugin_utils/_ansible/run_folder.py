@@ -20,7 +20,7 @@ class RunFolder:
     """The files of this run, readable by nobody else: the folder, by default of this process, has mode 0700."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP) / "ipu_pod"
+        self.folder = folder or Path(constants.DEFAULT_LOCAL_TMP) / "ipu_pod"
 
     def write(self, kind: str, name: str, data: Mapping[str, Any]) -> str:
         """Keep something, in place of what there was of that name, and return its digest."""
@@ -52,7 +52,7 @@ class RunFolder:
 
     def names(self, kind: str) -> list[str]:
         """The names of what was kept, sorted."""
-        return sorted(path.stem for path in (self._folder / kind).glob("*.json"))
+        return sorted(path.stem for path in (self.folder / kind).glob("*.json"))
 
     def looks(self) -> dict[str, dict[str, Any]]:
         """Host to what it has answered last."""
@@ -73,4 +73,4 @@ class RunFolder:
         return {(each["stage"], each["host"]) for each in found}
 
     def _path(self, kind: str, name: str) -> Path:
-        return self._folder / kind / f"{name}.json"
+        return self.folder / kind / f"{name}.json"

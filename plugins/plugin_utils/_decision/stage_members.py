@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import NO_RISK, RECREATE, REMOVE
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import SERVER
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, NO_RISK, RECREATE, REMOVE, Step
 
+from .._desired.cloud_machines import cloud_vpods
 from .._inventory.hosts import IDLE, canaries_first
-from .._inventory.stages import PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
+from .._inventory.stages import CLOUDS, PARTS, SERVERS, STAGES, SWITCHES, SWITCHES_DOWN, VERIFICATION, group_of
 from .._pod.devices import POPLAR_SERVER, devices_of
 from .._pod.managed import unmanaged
 from .._pod.model import SERVERS_LAYER, Declaration
@@ -33,9 +35,13 @@ def members(
     last = names.index(decision.point) if decision.point else len(names)
     by_host: dict[str, dict[str, Any]] = {}
     for name in names[: last + 1]:
-        for host, options in decision.plan.options.get(name, {}).items():
-            is_switch = name in (SWITCHES, SWITCHES_DOWN)
-            by_host.setdefault(host, {})[name] = _with_helpers(options, looks) if is_switch else options
+        for host, planned in decision.plan.options.get(name, {}).items():
+            options = planned
+            if name in (SWITCHES, SWITCHES_DOWN):
+                options = _with_helpers(planned, looks)
+            elif name == CLOUDS:
+                options = {**planned, "user_data": _user_data(declaration, decision.plan.made[host, name])}
+            by_host.setdefault(host, {})[name] = options
     is_whole = set(PARTS) <= set(request.parts)
     if decision.tenancy is not None and not decision.point and (is_whole or verifies_all):
         for host, options in _verified(decision.tenancy, request.hosts if verifies_all else by_host).items():
@@ -63,6 +69,16 @@ def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mappi
         if _is_up(looks.get(name), arp_probe["interface"])
     }
     return {**switch, "arp_probes": arp_probes}
+
+
+def _user_data(declaration: Declaration, steps: Sequence[Step]) -> list[dict[str, str]]:
+    """The vPODs of which a machine is to be made, each with the host that has what it needs of its V-IPU controller."""
+    made = dict.fromkeys((step.after or {})["vpod"] for step in steps if (step.action, step.kind) == (CREATE, SERVER))
+    return [
+        {"vpod": found["name"], "controller": found["controller"]}
+        for vpod in made
+        for found in cloud_vpods(declaration, vpod)
+    ]
 
 
 def _is_up(look: Look | None, interface: str) -> bool:

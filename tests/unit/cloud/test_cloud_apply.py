@@ -64,7 +64,7 @@ def answers(**more: Any) -> dict[str, Any]:
 def applier(desired: dict[str, Any], look: dict[str, Any], connection: Connection, wait: float = 60) -> Applier:
     look = {**look, "providers": [{"id": "rp", "name": "pod001-poplar3"}]}
     look["domains"] = [{"id": "default", "name": "Default"}]
-    return Applier(Cloud(connection, "cloud001"), desired, Found(desired, look, wanted(desired, look)), wait)
+    return Applier(Cloud(connection, "cloud001"), desired, Found(desired, look, wanted(desired, look)), wait, {})
 
 
 @pytest.fixture(autouse=True)

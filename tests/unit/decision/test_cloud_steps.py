@@ -246,6 +246,16 @@ def test_a_cloud_is_a_member_of_its_stages_and_not_of_the_verification() -> None
     assert changing(found) == [CLOUD]
 
 
+def test_user_data_are_of_vpods_of_which_a_machine_is_to_be_made() -> None:
+    share = {"machines": "kept", "key": "ssh-ed25519 AAAA", "image": "debian"}
+    declaration = declared(alice=ALICE, bob={**BOB, "cloud": {**BOB["cloud"], **share}})
+    debian = {"name": "debian", "project_id": "p0", "visibility": "public", "hidden": False}
+    looks = {**pod().looks(), CLOUD: look(images=[debian])}
+    request = Request(hosts=[CLOUD])
+    [found] = members(decide(declaration, looks, request), declaration, looks, request, verifies_all=False)
+    assert found["options"][stages.CLOUDS]["user_data"] == [{"vpod": "bob", "controller": CONTROLLER}]
+
+
 @pytest.mark.parametrize(
     ("hypervisor", "finding"),
     [

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A NIC plugged into a running machine, in images of clouds: whoever configures the first NIC, has it."""
+"""A NIC that is plugged into a machine as it runs, in the images of clouds: whoever has the first one has it."""
 
 from __future__ import annotations
 
