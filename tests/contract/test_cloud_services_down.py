@@ -55,9 +55,8 @@ def test_a_vpod_is_made_and_a_second_run_changes_nothing(site: Site, desired: di
     assert run(desired).steps == []
 
 
-def test_user_data_that_nova_does_not_take_are_not_quoted(
-    site: Site, desired: dict[str, Any], tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("site")
+def test_user_data_that_nova_does_not_take_are_not_quoted(desired: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "alice.yml").write_text("#cloud-config\n" + "0123abc " * 10_000)
     failure = str(run({**desired, "user_data": str(tmp_path)}).failure)
     assert failure.startswith("cloud cloud001: Nova answered 400 when asked to create server alice-1: ")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Mapping, Sequence
 
 from .._plan.converge import Refused
-from . import netplan, network_manager, networkd, virtual_functions
+from . import netplan, network_manager, virtual_functions
 from .backends import BACKENDS
 from .declared import BOND, NIC, VLAN, Interface, bond_of
 from .foreign_files import left_to_others
@@ -202,6 +202,12 @@ def _check_files(server: Server, interface: Interface, device: str, backend: Bac
                 raise Refused(f"{interface.place}: {path} is left from {other.name}; remove it, {backend.name} follows")
     used = server.claims.get(device, {}).get(backend.name)
     if used and _wins_over_ours(used, interface, backend):
+        definition = netplan.generated_for(used)
+        if definition:
+            raise Refused(
+                f"{interface.place}: {definition} in netplan already configures {device} and would win; have it match "
+                "other interfaces alone"
+            )
         raise Refused(f"{interface.place}: {used} already configures {device} and would win; move it away")
 
 
@@ -217,12 +223,12 @@ def _refuse_netplans_others(server: Server, interfaces: Sequence[Interface]) -> 
 
 def _wins_over_ours(used: str, interface: Interface, backend: Backend) -> bool:
     """Whether the file that a device is configured from stays in force beside ours."""
-    if backend.name == "networkd":
+    if backend.name == "netplan" and not used.startswith(netplan.GENERATED):
+        return True
+    if backend.name in ("networkd", "netplan"):
         # networkd takes the first file that matches, in the order of the names without their folders.
-        ours = f"50-ipu-{interface.name}.network"
-        return used != f"{networkd.DIRECTORY}/{ours}" and os.path.basename(used) < ours
-    if backend.name == "netplan":
-        return not used.startswith(netplan.GENERATED)
+        ours = backend.used_file(interface.name)
+        return used != ours and os.path.basename(used) < os.path.basename(ours)
     return used.startswith(network_manager.DIRECTORY) and backend.interface_of(used) != interface.name
 
 

@@ -35,11 +35,12 @@ def members(
     last = names.index(decision.point) if decision.point else len(names)
     by_host: dict[str, dict[str, Any]] = {}
     for name in names[: last + 1]:
-        for host, options in decision.plan.options.get(name, {}).items():
+        for host, planned in decision.plan.options.get(name, {}).items():
+            options = planned
             if name in (SWITCHES, SWITCHES_DOWN):
-                options = _with_helpers(options, looks)
+                options = _with_helpers(planned, looks)
             elif name == CLOUDS:
-                options = {**options, "user_data": _user_data(declaration, decision.plan.made[host, name])}
+                options = {**planned, "user_data": _user_data(declaration, decision.plan.made[host, name])}
             by_host.setdefault(host, {})[name] = options
     is_whole = set(PARTS) <= set(request.parts)
     if decision.tenancy is not None and not decision.point and (is_whole or verifies_all):

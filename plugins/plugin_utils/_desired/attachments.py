@@ -54,7 +54,9 @@ def attachment(declaration: Declaration, machine: str, vpod_name: str) -> Option
         **port,
         "mtu": server.facts["rnic_mtu"] or 0,
         "prefix": server.facts["rnic_prefix"],
-        "interface": f"vpod{vpod.vlan}",
+        # Begins with a digit: networkd takes what netplan makes in the order of names, and images of clouds have a
+        # definition for all NICs, such as all-en of Debian's.
+        "interface": f"{vpod.vlan}-vpod",
         "vipu": client,
         "ipuof": vpod.ipuof,
         "partitions": gcds_on(vpod, server, client),

@@ -4,18 +4,30 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+import secrets
+import shlex
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration.cloud.conftest import connected
 from tests.integration.conftest import Pod
+from tests.support.playbook_run import LOUD
+from tests.support.secret_spellings import SHOW_KEYS, secrets_in
 from tests.support.simulated_pod import STATE
 
 PATIENCE = 300
 # With the headers of IPv4 and ICMP, what fills a frame of 9000 bytes.
 FULL_FRAME = 8972
+TIMER = "ipu-pod-cloud-partitions.timer"
+RECORDS = "/var/lib/ipu-pod/cloud-partitions/records.json"
+ADMINISTRATOR = "vipu-admin --config /etc/vipu/vipu-admin.hcl"
 
 
 @pytest.fixture(scope="module", name="operator")
@@ -41,7 +53,10 @@ class Machine:
 
     def __init__(self, tenant: Any, server: Any) -> None:
         self.server = tenant.compute.get_server(server.id)
-        self.address = self.server.addresses["control"][0]["addr"]
+        addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
+        self.address = addresses.pop("control")
+        # None, if its owner asked for the control network alone.
+        self.rnic_addresses = list(addresses.values())
 
     def wait_for_login(self) -> None:
         """Wait until its owner has a shell and cloud-init has done all that it does."""
@@ -65,8 +80,8 @@ class Machine:
         return ["ssh", "-i", str(STATE / "id_ed25519"), *flags, f"debian@{self.address}", command]
 
 
-def machine_of(tenant: Any, name: str, vpod: str) -> Machine:
-    """Ask for a machine of the vPOD's flavor on its network, and wait until it lets its owner in."""
+def machine_of(tenant: Any, name: str, vpod: str, user_data: str = "") -> Machine:
+    """Ask for a machine of the vPOD's flavor on its network, and wait until Nova has it."""
     if not tenant.compute.find_keypair("key"):
         tenant.compute.create_keypair(name="key", public_key=(STATE / "id_ed25519.pub").read_text())
     networks = [tenant.network.find_network(each).id for each in ("control", f"vpod-{vpod}-rnic")]
@@ -78,21 +93,123 @@ def machine_of(tenant: Any, name: str, vpod: str) -> Machine:
         flavor_id=tenant.compute.find_flavor(f"vpod-{vpod}-16").id,
         networks=[{"port": control.id}, {"uuid": networks[1]}],
         key_name="key",
+        user_data=base64.b64encode(user_data.encode()).decode(),
     )
     tenant.compute.wait_for_server(server, wait=PATIENCE)
-    machine = Machine(tenant, server)
-    machine.wait_for_login()
-    return machine
+    return Machine(tenant, server)
+
+
+@pytest.fixture(scope="module", name="user_data")
+def _user_data(pod: Pod, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the operator gives alice, written as loudly as Ansible can be, and not changed by a second run."""
+    directory = tmp_path_factory.mktemp("operator") / "user-data"
+    keys = pod.inside("ctrl001", SHOW_KEYS).split()
+    assert keys
+    for changed in (1, 0):
+        run = pod.playbook("user_data", *LOUD, "-e", f"vpod=alice user_data_directory={directory}")
+        assert (run.code, run.messages) == (0, "")
+        assert len(run.changes) == changed
+        assert secrets_in(str(run.document), keys) == []
+    return directory / "alice.yml"
+
+
+@pytest.fixture(scope="module", name="machines")
+def _machines(alice: Any, bob: Any, user_data: Path) -> Iterator[dict[str, Machine]]:
+    """Alice's machine with what the operator gives her, and bob's, which boot side by side."""
+    machines = {
+        "alice": machine_of(alice, "train", "alice", user_data.read_text()),
+        "bob": machine_of(bob, "serve", "bob"),
+    }
+    for machine in machines.values():
+        machine.wait_for_login()
+    yield machines
+    bob.delete_server(machines["bob"].server.id, wait=True, timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module", name="machine")
-def _machine(alice: Any) -> Machine:
-    return machine_of(alice, "train", "alice")
+def _machine(machines: dict[str, Machine]) -> Machine:
+    return machines["alice"]
+
+
+@pytest.fixture(scope="module", name="watcher")
+def _watcher(operator: Any) -> Iterator[dict[str, str]]:
+    """A user who may see the machines in both projects, and nothing else."""
+    password = secrets.token_urlsafe(16)
+    user = operator.identity.create_user(name="watcher", password=password, domain_id="default")
+    for project in ("alice", "bob"):
+        found = operator.identity.find_project(project)
+        operator.identity.assign_project_role_to_user(found, user, operator.identity.find_role("reader"))
+    yield {"auth_url": operator.config.get_auth_args()["auth_url"], "username": "watcher", "password": password}
+    operator.identity.delete_user(user)
+
+
+@pytest.fixture(scope="module", name="timer")
+def _timer(pod: Pod, watcher: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The timer as the playbook makes it, which then looks each second, not each minute."""
+    file = tmp_path_factory.mktemp("vault") / "vault.json"
+    settings = {"cloud_partitions_clouds": {"cloud001": {"auth": watcher}}, "cloud_partitions_wait_seconds": 1}
+    file.write_text(json.dumps(settings))
+    run = pod.playbook("cloud_partitions", *LOUD, "-e", f"@{file}")
+    assert (run.code, run.messages) == (0, "")
+    assert secrets_in(str(run.document), [watcher["password"]]) == []
+    pod.inside(
+        "ctrl001",
+        f"mkdir -p /run/systemd/system/{TIMER}.d && "
+        f"printf '[Timer]\nOnUnitInactiveSec=1s\nAccuracySec=100ms\n' >/run/systemd/system/{TIMER}.d/soon.conf && "
+        f"systemctl daemon-reload && systemctl restart {TIMER}",
+    )
+    yield
+    pod.inside("ctrl001", f"systemctl disable --now {TIMER}")
+
+
+@pytest.fixture(scope="module", name="partitions")
+def _partitions(pod: Pod, timer: None, machine: Machine) -> set[str]:
+    """A partition that the machine has made, as the timer knows, and one of nobody's."""
+    assert timer is None
+    machine.said("vipu create partition train-left --size 4")
+    administrator(pod, "create partition kept --size 4 --allocation alice")
+    pod.inside("ctrl001", until_true(f"grep -q train-left {RECORDS}"))
+    return partitions_of(pod)
+
+
+@pytest.fixture(scope="module", name="volume")
+def _volume(alice: Any, machine: Machine) -> Any:
+    """A volume on which the machine has written."""
+    volume = alice.create_volume(1, name="data", wait=True, timeout=PATIENCE)
+    alice.attach_volume(machine.server, volume, wait=True, timeout=PATIENCE)
+    machine.said(
+        "sudo udevadm settle && sudo mkfs.ext4 -q /dev/vdb && sudo mount /dev/vdb /mnt && "
+        "echo kept | sudo tee /mnt/file && sudo umount /mnt"
+    )
+    return volume
+
+
+@pytest.fixture(scope="module", name="deleted")
+def _deleted(alice: Any, machine: Machine, volume: Any, partitions: set[str]) -> None:
+    """The machine is deleted, which had a volume and a partition."""
+    assert volume.id
+    assert partitions
+    alice.delete_server(machine.server.id, wait=True, timeout=PATIENCE)
+
+
+def until_true(command: str) -> str:
+    """A command that waits for another one."""
+    return f"timeout {PATIENCE} sh -c {shlex.quote(f'until {command}; do sleep 0.5; done')}"
+
+
+def administrator(pod: Pod, command: str) -> str:
+    """What the administrator's client of the V-IPU controller says."""
+    return pod.inside("ctrl001", f"{ADMINISTRATOR} {command}")
+
+
+def partitions_of(pod: Pod) -> set[str]:
+    """The names of all partitions, as the V-IPU controller has them."""
+    return {partition["id"] for partition in json.loads(administrator(pod, "--showjson list partitions"))["partitions"]}
 
 
 def machines_of(pod: Pod, vpod: str) -> list[str]:
     """The RNIC addresses of a vPOD's IPU-Machines, from the V-IPU controller."""
-    agents = pod.inside("ctrl001", f"vipu-admin --config /etc/vipu/vipu-admin.hcl --showjson get allocation {vpod}")
+    agents = administrator(pod, f"--showjson get allocation {vpod}")
     names = [name for name in pod.sim["ipu_machines"] if f'"{name}"' in agents]
     return [pod.sim["ipu_machines"][name]["rnic"]["lease"].partition("/")[0] for name in names]
 
@@ -116,33 +233,69 @@ def test_a_tenant_finds_what_is_its_own_and_nothing_of_others(alice: Any, bob: A
         assert "poplar" in {image.name for image in tenant.image.images()}
 
 
-def test_a_machine_lands_on_the_hypervisor_of_its_vpod(operator: Any, machine: Machine) -> None:
-    assert operator.compute.get_server(machine.server.id).compute_host == "pod001-poplar3"
+def test_a_machine_lands_on_the_hypervisor_of_its_vpod(operator: Any, machines: dict[str, Machine]) -> None:
+    hosts = {vpod: operator.compute.get_server(machine.server.id).compute_host for vpod, machine in machines.items()}
+    assert hosts == {"alice": "pod001-poplar3", "bob": "pod001-poplar4"}
 
 
-def test_a_machine_reaches_the_ipu_machines_of_its_vpod_with_full_frames(pod: Pod, machine: Machine) -> None:
-    own = machines_of(pod, "alice")
-    assert len(own) == 4
+@pytest.mark.parametrize(("vpod", "other"), [("alice", "bob"), ("bob", "alice")])
+def test_a_machine_reaches_the_ipu_machines_of_its_vpod_alone(
+    pod: Pod, machines: dict[str, Machine], vpod: str, other: str
+) -> None:
+    own, others = machines_of(pod, vpod), machines_of(pod, other)
+    assert (len(own), len(others)) == (4, 4)
     for address in own:
-        machine.said(f"ping -q -c 1 -W 5 -M do -s {FULL_FRAME} {address}")
+        machines[vpod].said(f"ping -q -c 1 -W 5 -M do -s {FULL_FRAME} {address}")
+    for address in (*others, *machines[other].rnic_addresses):
+        assert machines[vpod].shell(f"ping -q -c 1 -W 2 {address}").returncode == 1
 
 
-def test_a_machine_reaches_no_ipu_machine_of_another_vpod(pod: Pod, machine: Machine) -> None:
-    others = machines_of(pod, "bob")
-    assert len(others) == 4
-    for address in others:
-        assert machine.shell(f"ping -q -c 1 -W 2 {address}").returncode == 1
+def test_nobody_but_the_operator_reads_the_user_data(user_data: Path) -> None:
+    assert (user_data.stat().st_mode & 0o777, user_data.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-def test_a_volume_keeps_its_data_for_the_next_machine(alice: Any, machine: Machine) -> None:
-    volume = alice.create_volume(1, name="data", wait=True, timeout=PATIENCE)
-    alice.attach_volume(machine.server, volume, wait=True, timeout=PATIENCE)
-    machine.said(
-        "sudo udevadm settle && sudo mkfs.ext4 -q /dev/vdb && sudo mount /dev/vdb /mnt && "
-        "echo kept | sudo tee /mnt/file && sudo umount /mnt"
-    )
-    alice.delete_server(machine.server.id, wait=True, timeout=PATIENCE)
+def test_the_credentials_in_a_machine_are_for_its_user_alone(machine: Machine) -> None:
+    files = "/etc/vipu/vipu-cli.hcl /etc/vipu/certs/ca.crt /etc/vipu/certs/tls.crt /etc/vipu/certs/tls.key"
+    assert machine.said(f"stat -c '%U %a' {files}") == "debian 600\n" * 4
+    for file in (*files.split(), "/dev/disk/by-label/config-2", "/var/lib/cloud/instance/user-data.txt"):
+        machine.said(f"sudo test -r {file}")
+        assert machine.shell(f"sudo -u nobody test -r {file}").returncode == 1
+
+
+def test_a_tenant_makes_a_partition_and_uses_all_of_it(pod: Pod, machine: Machine) -> None:
+    machine.said("vipu create partition train --size 16")
+    found = [re.sub(r"\d+\.\d MiB/s", "RATE", line) for line in machine.said("ipu-workload").splitlines()]
+    assert found == [
+        *(f"{address}: frames of 9000 bytes, 32 MiB to and from it, RATE" for address in machines_of(pod, "alice")),
+        "partition train: 128 MiB to and from 4 IPU-Machines, RATE",
+    ]
+    machine.said("vipu remove partition train")
+    assert partitions_of(pod) == set()
+
+
+def test_a_tenant_sees_no_partition_and_no_machine_of_another(pod: Pod, alice: Any, machine: Machine) -> None:
+    administrator(pod, "create partition theirs --size 4 --allocation bob")
+    seen = machine.said("vipu --showjson list partitions") + machine.said("vipu --showjson list allocations")
+    got = machine.shell("vipu get partition theirs")
+    administrator(pod, "remove partition theirs")
+    assert [word for word in ("theirs", "bob", *machines_of(pod, "bob")) if word in seen] == []
+    assert got.returncode == 1, got.stdout
+    assert "theirs" in got.stderr
+    assert [server.name for server in alice.compute.servers()] == ["train"]
+
+
+def test_a_partition_of_a_deleted_machine_goes_and_no_other(pod: Pod, partitions: set[str], deleted: None) -> None:
+    assert partitions == {"kept", "train-left"}
+    assert deleted is None
+    pod.inside("ctrl001", until_true(f"! {ADMINISTRATOR} list partitions | grep -q train-left"))
+    assert partitions_of(pod) == {"kept"}
+    administrator(pod, "remove partition kept")
+
+
+def test_a_volume_keeps_its_data_for_the_next_machine(alice: Any, volume: Any, deleted: None) -> None:
+    assert deleted is None
     following = machine_of(alice, "next", "alice")
+    following.wait_for_login()
     alice.attach_volume(following.server, alice.get_volume(volume.id), wait=True, timeout=PATIENCE)
     assert following.said("sudo udevadm settle && sudo mount /dev/vdb /mnt && cat /mnt/file") == "kept\n"
     alice.delete_server(following.server.id, wait=True, timeout=PATIENCE)

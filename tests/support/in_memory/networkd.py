@@ -30,7 +30,7 @@ _KNOWN = {
 _NETPLAN_TYPES = {"ethernets": None, "bonds": "bond", "vlans": "vlan", "bridges": "bridge"}
 _NETPLAN_KEYS = {
     *("match", "optional", "dhcp4", "dhcp6", "accept-ra", "ignore-carrier", "link-local", "mtu", "addresses"),
-    *("id", "link", "interfaces", "parameters"),
+    *("id", "link", "interfaces", "parameters", "set-name", "dhcp4-overrides", "dhcp6-overrides"),
 }
 
 

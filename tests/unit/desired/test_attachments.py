@@ -45,6 +45,7 @@ def test_a_machine_gets_the_vpods_vlan_a_block_of_its_hypervisor_and_the_vpods_c
     assert (found["place"], port["domain"], port["vlan"], found["mtu"]) == ("pod001-poplar3", "build1", 101, 9000)
     assert (port["addresses"][0], port["addresses"][-1], found["prefix"]) == ("10.5.1.192", "10.5.1.223", 16)
     assert (port["function"], port["function_mac"]) == (2, "02:02:0a:05:01:67")
+    assert found["interface"] == "101-vpod"
     assert found["vipu"]["api_host"] == "10.3.1.101"
     assert [partition["name"] for partition in found["partitions"]] == ["train"]
 
