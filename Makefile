@@ -102,8 +102,8 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 
 .PHONY: test
 test: setup ## Everything that CI runs
-# Virtual machines and pods wait now and then, and what stands behind the bar takes the processors that they leave.
-	@$(PHASES) --tests "acceptance images integration | contract lint types unit docs sanity molecule"
+# Virtual machines leave half of the processors, and what needs no pod takes it. Pods wait now and then, too.
+	@$(PHASES) --tests "acceptance images | lint types unit docs sanity contract" "integration | molecule"
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
