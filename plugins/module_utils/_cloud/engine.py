@@ -10,13 +10,13 @@ from typing import Any, Iterable, Sequence
 
 from .._plan.converge import DeviceError, Outcome, Refused, one_by_one
 from .._plan.module import run
-from .._plan.steps import CREATE, State, Step
+from .._plan.steps import State, Step
 from .apply import Applier
 from .client import Cloud, connect
-from .entities import IMAGE, SERVER, Desired, Look, plural, things
+from .entities import IMAGE, Desired, Look, plural, things
 from .found import Found
 from .look import look_at_cloud
-from .planner import kept, plan
+from .planner import kept, machines_to_make, plan
 from .wanted import wanted
 
 _AT_ONCE = 1 << 20
@@ -84,9 +84,8 @@ def with_checksums(desired: Desired) -> Desired:
 
 def _user_data(directory: str, steps: Iterable[Step]) -> dict[str, str]:
     """VPODs of which a machine is to be made, to what it gets, as Nova takes it."""
-    made = {(step.after or {})["vpod"]: step.name for step in steps if (step.action, step.kind) == (CREATE, SERVER)}
     found = {}
-    for vpod, name in made.items():
+    for vpod, name in machines_to_make(steps).items():
         path = f"{directory}/{vpod}.yml"
         try:
             with open(path, "rb") as data:

@@ -115,6 +115,11 @@ def kept(desired: Desired, look: Look) -> list[str]:
     ]
 
 
+def machines_to_make(steps: Iterable[Step]) -> dict[str, str]:
+    """VPODs of which a machine is to be made, each with the name of one."""
+    return {(step.after or {})["vpod"]: step.name for step in steps if (step.action, step.kind) == (CREATE, SERVER)}
+
+
 class Planning:
     """One plan on its way: what is wanted, what was found, what goes."""
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import SERVER
-from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, NO_RISK, RECREATE, REMOVE, Step
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import machines_to_make
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import NO_RISK, RECREATE, REMOVE, Step
 
 from .._desired.cloud_machines import cloud_vpods
 from .._inventory.hosts import IDLE, canaries_first
@@ -73,10 +73,9 @@ def _with_helpers(switch: Mapping[str, Any], looks: Mapping[str, Look]) -> Mappi
 
 def _user_data(declaration: Declaration, steps: Sequence[Step]) -> list[dict[str, str]]:
     """The vPODs of which a machine is to be made, each with the host that has what it needs of its V-IPU controller."""
-    made = dict.fromkeys((step.after or {})["vpod"] for step in steps if (step.action, step.kind) == (CREATE, SERVER))
     return [
         {"vpod": found["name"], "controller": found["controller"]}
-        for vpod in made
+        for vpod in machines_to_make(steps)
         for found in cloud_vpods(declaration, vpod)
     ]
 

@@ -53,10 +53,12 @@ class Machine:
 
     def __init__(self, tenant: Any, server: Any) -> None:
         self.server = tenant.compute.get_server(server.id)
-        addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
-        self.address = addresses.pop("control")
-        # None, if its owner asked for the control network alone.
-        self.rnic_addresses = list(addresses.values())
+        self._addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
+        self.address = self._addresses["control"]
+
+    def rnic_address(self, vpod: str) -> str:
+        """Its address on the RNIC network of a vPOD, in which it has to be."""
+        return str(self._addresses[f"vpod-{vpod}-rnic"])
 
     def wait_for_login(self) -> None:
         """Wait until its owner has a shell and cloud-init has done all that it does."""
@@ -246,7 +248,7 @@ def test_a_machine_reaches_the_ipu_machines_of_its_vpod_alone(
     assert (len(own), len(others)) == (4, 4)
     for address in own:
         machines[vpod].said(f"ping -q -c 1 -W 5 -M do -s {FULL_FRAME} {address}")
-    for address in (*others, *machines[other].rnic_addresses):
+    for address in (*others, machines[other].rnic_address(other)):
         assert machines[vpod].shell(f"ping -q -c 1 -W 2 {address}").returncode == 1
 
 
