@@ -17,6 +17,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.run_folder import
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import this_run
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.machine_findings import MACHINE
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
@@ -91,7 +92,7 @@ class ActionModule(PodAction):
             "warnings": warnings,
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
-            "findings": [finding_text(each) for each in decision.findings],
+            "findings": [finding_text(each) for each in decision.findings if each["kind"] != MACHINE],
             "undecided": decision.point,
             "digest": digest,
             "made_at": int(time.time()),

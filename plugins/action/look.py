@@ -87,7 +87,9 @@ class ActionModule(PodAction):
             return {"settings": settings, **seen}
         partitions = plain(variables.get("vipu_ipuof_partitions", []))
         dedicated = plain(variables.get("vipu_dedicated_vpods", []))
-        arguments = {**asked_of_host(groups, settings, partitions, dedicated), "run_key": RunFolder().key(SECRETS)}
+        has_machines = bool(variables.get("ipu_pod_has_machines"))
+        asked = asked_of_host(groups, settings, partitions, dedicated, has_machines)
+        arguments = {**asked, "run_key": RunFolder().key(SECRETS)}
         if parts is not None:
             arguments["parts"] = [each for each in arguments["parts"] if each in parts]
         answer = self._execute_module(module_name="ipu.pod.host_look", module_args=arguments, task_vars=variables)

@@ -51,7 +51,7 @@ refusals: {description: "Why the run must not begin, one sentence each.", return
 findings:
   description:
     - What is declared and does not work, although no step is due for it, one sentence each with what to do. A run fails
-      for it in the end.
+      for it in the end. Machines that attachments.yml is to attach or detach are in plans and reports alone.
   returned: success
   type: list
   elements: str

@@ -30,12 +30,13 @@ options:
       - V(roce) is what M(ipu.pod.rnic_roce) gathers, V(nics) what M(ipu.pod.rnic_info) returns, V(use) what
         M(ipu.pod.server_use) returns.
       - V(ipuof) is the files of M(ipu.pod.ipuof_config), V(leases) the leases that dnsmasq has given out.
+      - V(domains) is what M(ipu.pod.domain_info) returns.
       - V(controllers) is what the V-IPU controllers of this host hold.
       - V(things) is what O(paths), O(texts), O(units), O(packages), O(accounts), O(kernel_parameters) and O(secrets)
         ask for.
     type: list
     elements: str
-    choices: [links, network, uses, roce, nics, use, ipuof, things, controllers, leases]
+    choices: [links, network, uses, roce, nics, use, ipuof, things, controllers, leases, domains]
     required: true
   minimum_speed: {description: "For V(nics), the least speed of a link, in Mbit/s.", type: int, default: 0}
   minimum_firmware: {description: "For V(nics), the oldest good firmware version.", type: str, default: 16.26.1040}
@@ -162,6 +163,7 @@ parts:
         - C(ipuof_unread) says why the IPUoF configuration of a partition could not be read, C(allocates_by_agents)
           whether C(vipu-admin) here can make an allocation of given agents.
       type: dict
+    domains: {description: C(domains) as M(ipu.pod.domain_info) returns them., type: dict}
     leases: {description: "C(text), the lines of the files with dnsmasq's leases.", type: dict}
   sample:
     use: {in_use: [], unknown: []}
@@ -182,7 +184,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import run_program
 
 OS_RELEASE = "/etc/os-release"
-PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases")
+PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases", "domains")
 
 CONTROLLER = {
     "name": {"type": "str", "default": ""},

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Callable, Mapping
 
+from .._domain.hypervisor import Hypervisor
 from .._host.files import Files
 from .._host.programs import Programs, Run, side_by_side
 from .._plan.converge import DeviceError, Refused
@@ -161,6 +162,10 @@ class HostLook:
         """Return the entities of each V-IPU controller of this host."""
         places = places_of(self.options["controllers"], self.options["dedicated_units"], self.files)
         return controllers_from(places, self.options["ipuof_configurations"], self.run_vipu)
+
+    def domains(self) -> Part:
+        """The libvirt domains, and the vPODs of which they have ports, in the words of domain_info."""
+        return {"domains": Hypervisor(self._programs).attached()}
 
     def leases(self) -> Part:
         """The addresses that dnsmasq has given out."""

@@ -15,10 +15,14 @@ from .._inventory import stages
 from .._inventory.stages import STAGES, Stage
 from .._pod.devices import IPU_MACHINE, devices_of
 from .._pod.hypervisors import rnics_with_functions
+from .._pod.machines import RunningMachine
+from .._pod.model import Declaration
 from .cloud_findings import cloud_findings
+from .cloud_steps import PART
 from .controller_steps import entity_findings
 from .finding import Finding
-from .looks import Look, answered
+from .looks import Look, answered, read
+from .machine_findings import DOMAINS, MACHINE, machine_findings
 from .stage_steps import Plan, targets_of
 from .switch_findings import saving_findings, switch_findings
 from .tenancy import Tenancy
@@ -66,7 +70,23 @@ def findings_of(
             found += _recorded(device, stages.CLOUD, cloud_findings(options, look, rnics))
         except Refused as error:
             unread.append({"device": device, "message": str(error)})
+    for part, stage in ((PART, stages.CLOUDS), (DOMAINS, stages.VPODS)):
+        for device, machines_there, look, _steps in seen(_running(tenancy.declaration, part, only), stage):
+            try:
+                there = read(look, part)
+                found += _recorded(device, MACHINE, list(machine_findings(machines_there, there)))
+            except Refused as error:
+                unread.append({"device": device, "message": str(error)})
     return found, unread
+
+
+def _running(declaration: Declaration, part: str, only: Sequence[str] | None) -> dict[str, list[RunningMachine]]:
+    """Cloud or hypervisor to the machines that are declared there, of some vPODs alone those that should have one."""
+    found: dict[str, list[RunningMachine]] = {}
+    for machine in declaration.machines.values():
+        if (machine.place in declaration.clouds) is (part == PART) and (only is None or machine.vpod in only):
+            found.setdefault(machine.place, []).append(machine)
+    return found
 
 
 def _recorded(device: str, layer: str, findings: Sequence[Finding]) -> list[Recorded]:

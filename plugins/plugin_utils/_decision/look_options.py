@@ -11,25 +11,37 @@ from .._host_resources.plain_data import looked_resources
 from .._host_resources.poplar_server import poplar_server_resources
 from .._host_resources.vipu_controller import looked_controllers, vipu_controller_resources
 from .._host_resources.vpod import looked_by_vpod
+from .machine_findings import DOMAINS
 
 SERVER_PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "leases")
+HYPERVISOR_PARTS = (DOMAINS,)
 CONTROLLER_PARTS = ("controllers",)
 COMMON_PARTS = ("things",)
-PARTS = (*SERVER_PARTS, *CONTROLLER_PARTS, *COMMON_PARTS)
+PARTS = (*SERVER_PARTS, *HYPERVISOR_PARTS, *CONTROLLER_PARTS, *COMMON_PARTS)
 
 Arguments = dict[str, Any]
 
 
 def asked_of_host(
-    groups: Collection[str], settings: Mapping[str, Any], partitions: Sequence[str], dedicated: Sequence[str]
+    groups: Collection[str],
+    settings: Mapping[str, Any],
+    partitions: Sequence[str],
+    dedicated: Sequence[str],
+    has_machines: bool = False,
 ) -> Arguments:
     """The options of host_look for a Poplar server, the host of a V-IPU controller, or one that is both.
 
     ``settings`` are the roles' variables for it. The controller there gives the IPUoF configurations of ``partitions``;
-    ``dedicated`` are the vPODs that have, or may have had, a controller of their own there.
+    ``dedicated`` are the vPODs that have, or may have had, a controller of their own there. ``has_machines`` where
+    pods.yml declares libvirt domains of it.
     """
     is_server, is_controller = "poplar_servers" in groups, "vipu_controllers" in groups
-    parts = (*(SERVER_PARTS * is_server), *(CONTROLLER_PARTS * is_controller), *COMMON_PARTS)
+    parts = (
+        *(SERVER_PARTS * is_server),
+        *(HYPERVISOR_PARTS * has_machines),
+        *(CONTROLLER_PARTS * is_controller),
+        *COMMON_PARTS,
+    )
     asked: Arguments = {
         "parts": list(parts),
         "minimum_speed": settings["preflight_minimum_speed"],

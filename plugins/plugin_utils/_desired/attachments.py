@@ -76,7 +76,7 @@ def due(declaration: Declaration, looks: Mapping[str, Any]) -> dict[str, list[Op
     leaving = [
         (machine, vpod)
         for machine in machines
-        for vpod in _attached(looks[machine.place], machine.own_name)
+        for vpod in attached(looks[machine.place], machine.own_name)
         if vpod != machine.vpod
     ]
     return {
@@ -110,6 +110,19 @@ def by_hand(declaration: Declaration, machine: str, vpod: str, is_wanted: bool) 
             f"this; {'say ' + vpod + ' there' if is_wanted else 'take it out there'}, and run attachments.yml"
         )
     return {**settings, **_login(declared)}
+
+
+def attached(look: Mapping[str, Any], name: str) -> list[str]:
+    """The vPODs that a machine has ports of which were plugged in from here."""
+    if not _is_cloud(look):
+        return sorted(look["domains"].get(name, ()))
+    ids = _servers(look, name)
+    return sorted({port["attached"] for port in look["ports"] if port["attached"] and port["device_id"] in ids})
+
+
+def is_there(look: Mapping[str, Any], name: str) -> bool:
+    """Whether a cloud or a hypervisor has a machine."""
+    return bool(_servers(look, name)) if _is_cloud(look) else name in look["domains"]
 
 
 def refuse_place(declaration: Declaration, machine: str) -> None:
@@ -179,13 +192,13 @@ def _of_hypervisor(
     return {"cloud": None, "domain": port}
 
 
-def _attached(look: Mapping[str, Any], name: str) -> list[str]:
-    """The vPODs that a machine has ports of which were plugged in from here."""
-    # A cloud has domains, too: those of Keystone.
-    if "servers" not in look:
-        return sorted(look["domains"].get(name, ()))
-    ids = {each["id"] for each in look["servers"] if name in (each["id"], each["name"])}
-    return sorted({port["attached"] for port in look["ports"] if port["attached"] and port["device_id"] in ids})
+def _is_cloud(look: Mapping[str, Any]) -> bool:
+    """A cloud has domains, too: those of Keystone."""
+    return "servers" in look
+
+
+def _servers(look: Mapping[str, Any], name: str) -> set[str]:
+    return {each["id"] for each in look["servers"] if name in (each["id"], each["name"])}
 
 
 def _login(machine: RunningMachine) -> Options:

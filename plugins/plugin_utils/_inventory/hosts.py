@@ -67,6 +67,9 @@ def host_variables(declaration: Declaration) -> dict[str, dict[str, Any]]:
     variables = {device.name: _variables(device, vlans.get(device.name)) for device in devices_of(declaration).values()}
     for controller in declaration.controllers.values():
         variables.get(controller.host_name, {}).update(_controller_variables(declaration, controller))
+    for machine in declaration.machines.values():
+        if machine.place not in declaration.clouds:
+            variables[machine.place]["ipu_pod_has_machines"] = True
     return variables
 
 

@@ -62,6 +62,8 @@ class Tenants:
             return self._by_entity(device, kind, name, before)
         if layer == "cloud":
             return _named(self._in_cloud(device, name, {**before, **after}))
+        if layer == "machine":
+            return _named(self._of_machine(f"{device}/{name}"))
         known = self._devices.get(device)
         if known is None:
             return _named([])
@@ -83,6 +85,11 @@ class Tenants:
             for vpod in vpods
             if name == trait_name(vpod.name) or (vpod.cloud and vpod.cloud.project in (name, fields.get("project")))
         ]
+
+    def _of_machine(self, name: str) -> list[Vpod]:
+        machine = self._declaration.machines.get(name)
+        vpod = self._declaration.vpods.get((machine and machine.vpod) or "")
+        return [vpod] if vpod else []
 
     def _by_port(self, switch: Device, kind: str, name: str) -> list[Vpod]:
         """Those at a port, in a VLAN, or for what a whole switch has once, everybody in the pod."""
