@@ -14,15 +14,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.roles_and_playbooks.user_data_place import DECLARED, KEY, PRIVATE, Place
+from tests.roles_and_playbooks.user_data_place import DECLARED, KEY, LIES, PRIVATE, Place
 from tests.support.playbook_run import LOUD
 from tests.support.secret_spellings import secrets_in
 from tests.support.strict_cloud import StrictCloud
 from tests.support.strict_cloud_server import running
 
 KEPT = {"machines": "kept", "key": "ssh-ed25519 AAAA alice", "users": ["ann"], "image": "debian"}
-# Alone the cloud is managed, and where a vPOD lies is no question to the controller.
-LIES = {"ipu_machines": [f"pod001-ipum{number}" for number in (1, 2, 3, 4)]}
 
 
 def kept() -> dict[str, Any]:
