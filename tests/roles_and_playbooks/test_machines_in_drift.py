@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A declared machine without the vPOD that it should have: drift.yml, plan.yml and openstack.yml, on a cloud in memory."""
+"""A declared machine without its vPOD: what drift.yml, plan.yml and openstack.yml say, on a cloud in memory."""
 
 from __future__ import annotations
 

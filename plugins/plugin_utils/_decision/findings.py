@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -55,29 +56,31 @@ def findings_of(
                 yield device, options, look, plan.before(device, *CONFIGURED)
 
     for device, options, look, steps in seen(targets_of(CONFIGURED[stages.SWITCHES], tenancy), stages.SWITCHES):
-        try:
+        with _noted(unread, device):
             on_switch = [*switch_findings(options, look, steps), *saving_findings(options, look, steps)]
             found += _recorded(device, stages.SWITCH, on_switch)
-        except Refused as error:
-            unread.append({"device": device, "message": str(error)})
     for device, options, look, steps in seen(wanted["vipu_controllers"], stages.TENANTS):
         dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}
         on_controllers = entity_findings({"": options, **dedicated}, look, steps, machines)
         found += _recorded(device, stages.CONTROLLER, on_controllers)
     rnics = rnics_with_functions(tenancy.declaration)
     for device, options, look, _steps in seen(tenancy.wanted["clouds"], stages.CLOUDS):
-        try:
+        with _noted(unread, device):
             found += _recorded(device, stages.CLOUD, cloud_findings(options, look, rnics))
-        except Refused as error:
-            unread.append({"device": device, "message": str(error)})
     for part, stage in ((PART, stages.CLOUDS), (DOMAINS, stages.VPODS)):
         for device, machines_there, look, _steps in seen(_running(tenancy.declaration, part, only), stage):
-            try:
-                there = read(look, part)
-                found += _recorded(device, MACHINE, list(machine_findings(machines_there, there)))
-            except Refused as error:
-                unread.append({"device": device, "message": str(error)})
+            with _noted(unread, device):
+                found += _recorded(device, MACHINE, machine_findings(machines_there, read(look, part)))
     return found, unread
+
+
+@contextmanager
+def _noted(unread: list[Recorded], device: str) -> Iterator[None]:
+    """What was not read of a device is noted, and the others are gone on with."""
+    try:
+        yield
+    except Refused as error:
+        unread.append({"device": device, "message": str(error)})
 
 
 def _running(declaration: Declaration, part: str, only: Sequence[str] | None) -> dict[str, list[RunningMachine]]:
@@ -89,7 +92,7 @@ def _running(declaration: Declaration, part: str, only: Sequence[str] | None) ->
     return found
 
 
-def _recorded(device: str, layer: str, findings: Sequence[Finding]) -> list[Recorded]:
+def _recorded(device: str, layer: str, findings: Iterable[Finding]) -> list[Recorded]:
     return [{"device": device, "layer": layer, **asdict(each)} for each in findings]
 
 

@@ -60,10 +60,10 @@ class Tenants:
         """
         if layer == "controller":
             return self._by_entity(device, kind, name, before)
-        if layer == "cloud":
-            return _named(self._in_cloud(device, name, {**before, **after}))
-        if layer == "machine":
-            return _named(self._of_machine(f"{device}/{name}"))
+        if layer in ("cloud", "machine"):
+            in_cloud = layer == "cloud"
+            vpods = self._in_cloud(device, name, {**before, **after}) if in_cloud else self._of_machine(device, name)
+            return _named(vpods)
         known = self._devices.get(device)
         if known is None:
             return _named([])
@@ -86,8 +86,9 @@ class Tenants:
             if name == trait_name(vpod.name) or (vpod.cloud and vpod.cloud.project in (name, fields.get("project")))
         ]
 
-    def _of_machine(self, name: str) -> list[Vpod]:
-        machine = self._declaration.machines.get(name)
+    def _of_machine(self, place: str, name: str) -> list[Vpod]:
+        """The vPOD that a machine should have."""
+        machine = self._declaration.machines.get(f"{place}/{name}")
         vpod = self._declaration.vpods.get((machine and machine.vpod) or "")
         return [vpod] if vpod else []
 

@@ -47,7 +47,9 @@ def declared(**machines: Any) -> Declaration:
     )
 
 
-def decided(declaration: Declaration, servers: Any = (), ports: Any = (), domains: Any = None, **words: Any) -> Decision:
+def decided(
+    declaration: Declaration, servers: Any = (), ports: Any = (), domains: Any = None, **words: Any
+) -> Decision:
     looks = {**pod().looks(), CLOUD: look(servers=servers, ports=ports)}
     if domains is not None:
         looks[HYPERVISOR]["parts"]["domains"] = domains
@@ -62,7 +64,9 @@ def said(decision: Decision) -> list[str]:
     ]
 
 
-TO_ATTACH = "cloud001: machine train has no vPOD, and should have vPOD alice; run attachments.yml, which attaches it to "
+TO_ATTACH = (
+    "cloud001: machine train has no vPOD, and should have vPOD alice; run attachments.yml, which attaches it to "
+)
 TO_DETACH = "cloud001: machine train has vPOD alice, and should have no vPOD; run attachments.yml, which detaches it "
 TO_MOVE = (
     "cloud001: machine train has vPOD bob, and should have vPOD alice; run attachments.yml, which detaches it from bob "
