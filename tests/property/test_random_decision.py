@@ -31,6 +31,7 @@ OTHERS |= {(CONTROLLER, "allocation", "theirs"), (CONTROLLER, "user", "carol"), 
 OTHERS |= {(CONTROLLER, "user", "admin")}
 
 Vpods = dict[str, dict[str, Any]]
+OWN_HOSTS, OWN_ADDRESS = [f"t{number}-controller" for number in NUMBERS], "10.1.3.22{}"
 
 
 def entry(number: int, **words: Any) -> dict[str, Any]:
@@ -61,6 +62,8 @@ def entries(draw: st.DrawFn, number: int, is_pinned: bool) -> dict[str, Any]:
         "ipuof": draw(st.sampled_from(["environment", "files"])),
         "controller": draw(st.sampled_from(["shared", "shared", "dedicated"])),
     }
+    if words["controller"] == "dedicated" and draw(st.booleans()):
+        words["controller_address"] = OWN_ADDRESS.format(number)
     if words["ipuof"] == "files" and draw(st.booleans()):
         words["containers"] = "macvlan"
     if is_pinned:
@@ -117,7 +120,7 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
     of_vpods = {(vlan["name"], vlan["vlan_id"]) for vlan in switch["vlans"] if vlan["name"].startswith("vpod-")}
     assert of_vpods == {(f"vpod-{name}", vpod.vlan) for name, vpod in declaration.vpods.items()}
     for name, vpod in declaration.vpods.items():
-        own = shared[name if vpod.controller == "dedicated" else ""]
+        own = looks[vpod.controller_host or CONTROLLER]["parts"]["controllers"][name if vpod.is_dedicated else ""]
         machines = shared[""]["allocations"][name]["agents"]
         assert len(machines) * 4 == vpod.ipus
         assert {vlans[f"Ethernet{8 + int(machine[6:])}/1"] for machine in machines} == {vpod.vlan}
@@ -128,8 +131,9 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
             files = there.servers[server].host.files.files
             assert f'api-user-id="{vpod.users[0]}"' in files["/etc/vipu/vipu-cli.hcl"].content
             assert ("/etc/ipu.pod/containers.env" in files) == (vpod.containers is not None)
-    for name in declaration.absent:
-        assert name not in shared.keys() | shared[""]["allocations"].keys()
+    for name, vpod in declaration.absent.items():
+        own = looks[vpod.controller_host or CONTROLLER]["parts"]["controllers"]
+        assert name not in own.keys() | shared[""]["allocations"].keys()
     free = there.servers.keys() - {name for vpod in declaration.vpods.values() for name in vpod.poplar_servers}
     assert not [name for name in free if "/etc/vipu/vipu-cli.hcl" in there.servers[name].host.files.files]
 
@@ -193,7 +197,8 @@ def test_a_plan_carried_out_leaves_nothing_to_do_however_often_its_run_is_killed
     is_pinned: bool, data: st.DataObject
 ) -> None:
     first = data.draw(vpods_first(is_pinned))
-    there, before, after = pod(), declared_or_none(first), declared_or_none(data.draw(vpods_next(first, is_pinned)))
+    there, before = pod(OWN_HOSTS), declared_or_none(first)
+    after = declared_or_none(data.draw(vpods_next(first, is_pinned)))
     if before is None or after is None:
         event("no declaration")
         return
@@ -226,11 +231,15 @@ def test_a_plan_carried_out_leaves_nothing_to_do_however_often_its_run_is_killed
     assert of_others(there) == foreign
 
 
+T2 = entry(2, controller="dedicated")
+T3 = entry(3, controller="dedicated", controller_address=OWN_ADDRESS.format(3))
+
+
 @pytest.fixture(scope="module")
 def running_pod() -> PodInMemory:
-    """A pod on which two vPODs and somebody else are at work."""
-    there = pod()
-    come_up(there, declared({"t1": entry(1), "t2": entry(2, controller="dedicated")}))
+    """A pod on which three vPODs and somebody else are at work."""
+    there = pod(OWN_HOSTS)
+    come_up(there, declared({"t1": entry(1), "t2": T2, "t3": T3}))
     bring_others(there)
     return there
 
@@ -253,7 +262,7 @@ def test_a_decision_touches_nothing_and_leaves_alone_what_it_may_not_change(
     running_pod: PodInMemory, data: st.DataObject
 ) -> None:
     there = running_pod
-    before = {"t1": entry(1), "t2": entry(2, controller="dedicated")}
+    before = {"t1": entry(1), "t2": T2, "t3": T3}
     declaration = declared_or_none(data.draw(vpods_next(before, is_pinned=False)))
     asked = data.draw(requests(there))
     if declaration is None or (asked["only"] and asked["only"][0] not in (*declaration.vpods, *declaration.absent)):

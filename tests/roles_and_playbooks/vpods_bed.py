@@ -61,9 +61,12 @@ class Bed:
         options = (*options, "--check") if check else options
         return read_run("vpods", run_playbook("vpods", *options, inventory=self.inventory, **JSON_OUTPUT))
 
-    def held(self, controller: str, kind: str) -> list[str]:
-        """The names of what a vPOD's controller holds of a kind; without a vPOD, what the shared one does."""
-        answer = self.server.sh(f"vipu-admin -P {ADMIN_PORTS[controller]} --showjson list {kind}")
+    def held(self, controller: str, kind: str, host: ContainerServer | None = None) -> list[str]:
+        """The names of what a vPOD's controller holds of a kind; without a vPOD, what the shared one does.
+
+        It is on the shared one's host, unless another one is given.
+        """
+        answer = (host or self.server).sh(f"vipu-admin -P {ADMIN_PORTS[controller]} --showjson list {kind}")
         return sorted(each["id"] for each in json.loads(answer)[kind])
 
     def machines_of(self, vpod: str) -> list[str]:

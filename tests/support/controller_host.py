@@ -18,11 +18,11 @@ MACHINES = {f"p-ipum{n}": f"127.45.0.{n}" for n in range(1, 17)}
 
 
 @contextmanager
-def controller_host(folder: Path) -> Iterator[ContainerServer]:
-    """The running host, with its files in a folder."""
+def controller_host(folder: Path, number: int = 0) -> Iterator[ContainerServer]:
+    """The running host, with its files in a folder; its number tells it from others there."""
     skip_without_podman()
     podman = podman_in(folder)
-    server = ContainerServer(podman, folder)
+    server = ContainerServer(podman, folder, number)
     tag = image.tag()
     if not podman.images(tag):
         pytest.skip("needs the image of the simulated pod; `make contract` builds it")

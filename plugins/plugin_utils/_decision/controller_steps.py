@@ -170,8 +170,12 @@ def silence(look: Look) -> str:
     return f"{shared['message']}; {remedy}"
 
 
-def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> list[str]:
-    """Why vPODs that should be on the ``shared`` or a ``dedicated`` controller of a host cannot get there."""
+def moved(shared: Collection[str], dedicated: Collection[str], elsewhere: Mapping[str, str], look: Look) -> list[str]:
+    """Why vPODs that should be on the ``shared`` or a ``dedicated`` controller cannot get there.
+
+    ``look`` is that of the host of their cluster's controller, and ``elsewhere`` maps vPODs to other hosts, which their
+    dedicated controllers have to themselves.
+    """
     controllers = part(look, "controllers") or {"": {}}
     partitions = controllers[""].get("partitions", {}).values()
     on_shared = list(dict.fromkeys(each["allocation"] for each in partitions if each["allocation"] in dedicated))
@@ -188,6 +192,13 @@ def moved(shared: Collection[str], dedicated: Collection[str], look: Look) -> li
             "one there; users and partitions cannot move: declare `controller: dedicated` again, or make the vPOD "
             "absent first"
         )
+    for name, host in elsewhere.items():
+        if name in controllers:
+            found.append(
+                f"vPOD {name} shall have its dedicated controller on {host}, and has it on {look['host']}; users and "
+                f"partitions cannot move: leave vpods.{name}.controller_address out, or make the vPOD absent first, "
+                "without it"
+            )
     return found
 
 

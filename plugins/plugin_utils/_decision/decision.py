@@ -170,19 +170,20 @@ def _silent_controllers(declaration: Declaration, looks: Looks, only_read: Colle
 
 def _moved_controllers(tenancy: Tenancy, looks: Looks, only: Sequence[str] | None) -> list[str]:
     """Users and partitions cannot move between the shared controller of a cluster and one of a vPOD's own."""
+    declaration = tenancy.declaration
     found = []
-    for host, controllers in tenancy.wanted["dedicated_controllers"].items():
-        own = [each["name"] for each in controllers]
-        going = tenancy.wanted["removed_controllers"].get(host, [])
-        here = [
-            vpod.name
-            for vpod in tenancy.declaration.vpods.values()
-            if tenancy.declaration.controller_of(vpod).host_name == host
-            and vpod.name not in (*own, *going)
-            and (only is None or vpod.name in only)
+    for host in dict.fromkeys(controller.host_name for controller in declaration.controllers.values()):
+        vpods = [
+            vpod
+            for vpod in (*declaration.absent.values(), *declaration.vpods.values())
+            if declaration.controller_of(vpod).host_name == host and (only is None or vpod.name in only)
         ]
+        there = [vpod for vpod in vpods if vpod.name in declaration.vpods]
+        shared = [vpod.name for vpod in there if not vpod.is_dedicated]
+        dedicated = [vpod.name for vpod in there if vpod.is_dedicated]
+        elsewhere = {vpod.name: vpod.controller_host for vpod in vpods if vpod.controller_host}
         if host in looks and answered(looks[host]):
-            found += moved(here, own, looks[host])
+            found += moved(shared, dedicated, elsewhere, looks[host])
     return found
 
 

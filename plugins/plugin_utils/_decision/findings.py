@@ -59,9 +59,14 @@ def findings_of(
         with _noted(unread, device):
             on_switch = [*switch_findings(options, look, steps), *saving_findings(options, look, steps)]
             found += _recorded(device, stages.SWITCH, on_switch)
-    for device, options, look, steps in seen(wanted["vipu_controllers"], stages.TENANTS):
-        dedicated = {each["name"]: each for each in wanted["dedicated_controllers"].get(device, [])}
-        on_controllers = entity_findings({"": options, **dedicated}, look, steps, machines)
+    shared = {host: {"": options} for host, options in wanted["vipu_controllers"].items()}
+    dedicated = {
+        host: {each["name"]: each for each in controllers}
+        for host, controllers in wanted["dedicated_controllers"].items()
+    }
+    on_hosts = {host: {**shared.get(host, {}), **dedicated.get(host, {})} for host in (*shared, *dedicated)}
+    for device, controllers, look, steps in seen(on_hosts, stages.TENANTS):
+        on_controllers = entity_findings(controllers, look, steps, machines)
         found += _recorded(device, stages.CONTROLLER, on_controllers)
     rnics = rnics_with_functions(tenancy.declaration)
     for device, options, look, _steps in seen(tenancy.wanted["clouds"], stages.CLOUDS):

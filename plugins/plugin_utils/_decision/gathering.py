@@ -115,9 +115,10 @@ def _reading(looks: Looks) -> _Reading:
         if "info" in look["parts"] and (info := _answered_part(reading.unread, look, "info")) is not None:
             reading.switches[host] = info
         if "controllers" in look["parts"] and (found := _answered_part(reading.unread, look, "controllers")):
-            if "message" in found[""]:
+            # The host of a dedicated controller has none of a cluster.
+            if "message" in found[""] and (found[""]["storage"] or len(found) == 1):
                 reading.unread.append({"device": host, "message": found[""]["message"]})
-            else:
+            elif "message" not in found[""]:
                 reading.controllers[host] = found[""]
         if CLOUD in look["parts"] and (cloud := _answered_part(reading.unread, look, CLOUD)) is not None:
             reading.clouds[host] = cloud

@@ -91,8 +91,10 @@ def _verified(tenancy: Tenancy, changing: Collection[str]) -> dict[str, Any]:
     pods = {devices[host].pod for host in changing if host in devices and devices[host].pod}
     of_controllers = {
         pod
+        for host in changing
+        for controller in tenancy.declaration.controllers_on(host)
         for cluster in tenancy.declaration.clusters.values()
-        if tenancy.declaration.controllers[cluster.controller].host_name in changing
+        if cluster.controller == controller.name
         for pod in cluster.pods
     }
     return {

@@ -75,10 +75,10 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
         stages.CLOUDS_DOWN: {name: leaving(options) for name, options in clouds.items() if options["absent_vpods"]},
         stages.VPODS_DOWN: teardown["poplar_servers"],
         stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
-        stages.TENANTS_DOWN: _some(controllers, ("users", "partitions")),
+        stages.TENANTS_DOWN: _some(controllers, ("users", "partitions"), "admin_port"),
         stages.SERVERS_DOWN: teardown["poplar_servers"],
         stages.SWITCHES_DOWN: _with_owned(teardown["tor_switches"], tenancy.owned),
-        stages.ALLOCATIONS_DOWN: _some(controllers, ("allocations",)),
+        stages.ALLOCATIONS_DOWN: _some(controllers, ("allocations",), "admin_port"),
         stages.CONTROLLERS: bring_up["vipu_controllers"],
         stages.SWITCHES: {
             **_with_owned(bring_up["tor_switches"], tenancy.owned),
@@ -109,9 +109,9 @@ def _tenants_of(controller: Options) -> Options:
     return {name: value for name, value in controller.items() if name not in others}
 
 
-def _some(controllers: Mapping[str, Options], kinds: Sequence[str]) -> Targets:
+def _some(controllers: Mapping[str, Options], kinds: Sequence[str], *settings: str) -> Targets:
     return {
-        host: {"admin_port": entities["admin_port"], **{kind: entities[kind] for kind in kinds}}
+        host: {name: entities[name] for name in (*settings, *kinds)}
         for host, entities in controllers.items()
         if any(entities[kind] for kind in kinds)
     }

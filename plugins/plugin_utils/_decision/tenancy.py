@@ -144,7 +144,8 @@ def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:
     vpods, devices = {**declaration.absent, **declaration.vpods}, devices_of(declaration).values()
     found: dict[str, None] = {}
     for name in names:
-        found.update(dict.fromkeys((*vpods[name].poplar_servers, declaration.controller_of(vpods[name]).host_name)))
+        controllers = (declaration.controller_of(vpods[name]).host_name, declaration.dedicated_host(vpods[name]))
+        found.update(dict.fromkeys((*vpods[name].poplar_servers, *controllers)))
         pods = declaration.clusters[vpods[name].cluster].pods
         found.update({each.name: None for each in devices if each.kind == TOR and each.pod in pods})
         found.update({cloud: None for cloud in declaration.clouds if vpods[name] in declaration.vpods_in(cloud)})

@@ -9,13 +9,14 @@ from ipaddress import IPv4Address, IPv4Network
 
 from .._desired.clouds import pools_of
 from .._desired.containers import block_clashes, rnic_subnet
-from .._inventory.hosts import FIXED_GROUPS
+from .._desired.controllers import controller_hosts
 from .._pod.clouds import TENANT, CloudShare
-from .._pod.devices import POPLAR_SERVER, devices_of, devices_of_pod
+from .._pod.devices import POPLAR_SERVER, devices_of
 from .._pod.hypervisors import hypervisors_of
 from .._pod.kinds import Finding
 from .._pod.model import Declaration, Vpod
 from .._pod.wording import unknown
+from .names import taken_names
 
 
 def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
@@ -88,20 +89,14 @@ def cloud_address_findings(declaration: Declaration) -> Iterator[Finding]:
 
 
 def _names(declaration: Declaration) -> Iterator[Finding]:
-    pods = declaration.pods.values()
-    taken = {
-        **dict.fromkeys(FIXED_GROUPS, "a group that always exists"),
-        **{pod.name: f"pods.{pod.name}" for pod in pods},
-        **{device.name: f"a device of {pod.name}" for pod in pods for device in devices_of_pod(pod)},
-        **{name: f"controllers.{name}" for name in declaration.controllers},
-    }
+    taken = taken_names(declaration)
     for name in declaration.clouds:
         if name in taken:
             yield f"clouds.{name}", f"{name!r} is the name of {taken[name]}; give the cloud another name"
 
 
 def _controllers(declaration: Declaration) -> Iterator[Finding]:
-    hosts = [controller.host_name for controller in declaration.controllers.values()]
+    hosts = controller_hosts(declaration)
     for name, cloud in declaration.clouds.items():
         addresses: dict[str, str] = {}
         for host, address in cloud.controllers.items():

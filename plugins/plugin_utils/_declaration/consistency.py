@@ -169,6 +169,9 @@ def _is_overridden(declaration: Declaration, device: Device, fact: str) -> bool:
 
 
 def _address_path(declaration: Declaration, device: Device, fact: str) -> tuple[str, str]:
+    own = {vpod.controller_host: name for name, vpod in {**declaration.absent, **declaration.vpods}.items()}
+    if device.name in own:
+        return f"vpods.{own[device.name]}.controller_address", "use a free address"
     if not device.pod:
         return f"controllers.{device.name}.address", "use a free address, or host: with the server's name"
     if _is_overridden(declaration, device, fact):

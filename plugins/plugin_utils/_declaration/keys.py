@@ -278,7 +278,10 @@ VPOD = Record(
         "a cloud Nova chooses"
     ),
     Key("controller", choice(SHARED, DEDICATED), SHARED, see="vpods.md#shared-and-dedicated-controllers").means(
-        f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own beside that one"
+        f"`{SHARED}`: that of its cluster; `{DEDICATED}`: a V-IPU controller of its own"
+    ),
+    Key("controller_address", ADDRESS, derived="beside that of its cluster", see="vpods.md#a-host-of-its-own").means(
+        "of a dedicated controller: its address, if it has a host of its own (which then is called `NAME-controller`)"
     ),
     Key("controller_ports", CONTROLLER_PORTS, {}, derived=BELOW).means("of a dedicated controller"),
     Key("containers", choice(MACVLAN), derived="nothing is said", see="vpods.md#containers").means(

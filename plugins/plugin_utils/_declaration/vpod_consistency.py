@@ -12,9 +12,20 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.rules import sync_fi
 from .._pod.devices import ipu_machines_of
 from .._pod.kinds import Finding
 from .._pod.managed import manages_controller
-from .._pod.model import METRICS_PORT, OF_A_JOB, Cluster, Controller, Declaration, Partition, Vpod, is_of_a_job
+from .._pod.model import (
+    DEDICATED,
+    METRICS_PORT,
+    OF_A_JOB,
+    Cluster,
+    Controller,
+    Declaration,
+    Partition,
+    Vpod,
+    is_of_a_job,
+)
 from .._pod.wording import some, unknown
 from .device_consistency import tenant_vlan_findings
+from .names import taken_names
 
 
 def vpod_findings(declaration: Declaration) -> Iterator[Finding]:
@@ -210,7 +221,7 @@ def absent_findings(declaration: Declaration, servers: Collection[str]) -> Itera
 
 
 def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:
-    """Return the problems of one host's controllers: several of clusters, or a shared port."""
+    """Return the problems of the controllers' hosts: several of clusters on one, a shared port, or a name."""
     hosts: dict[str, str] = {}
     ports: dict[tuple[str, int], str] = {}
     for name, controller in declaration.controllers.items():
@@ -223,6 +234,21 @@ def dedicated_findings(declaration: Declaration) -> Iterator[Finding]:
     for vpod in declaration.vpods.values():
         if vpod.is_dedicated:
             yield from _controller_ports(declaration, vpod, ports)
+        elif vpod.controller_host:
+            path = f"vpods.{vpod.name}.controller_address"
+            yield path, f"is that of a dedicated controller; say controller: {DEDICATED}, or leave it out"
+    yield from _own_hosts(declaration)
+
+
+def _own_hosts(declaration: Declaration) -> Iterator[Finding]:
+    taken = {**taken_names(declaration), **{name: f"clouds.{name}" for name in declaration.clouds}}
+    for vpod in (*declaration.absent.values(), *declaration.vpods.values()):
+        if vpod.controller_host in taken:
+            yield (
+                f"vpods.{vpod.name}.controller_address",
+                f"its host would be called {vpod.controller_host!r}, which is the name of "
+                f"{taken[vpod.controller_host]}; give that or the vPOD another name",
+            )
 
 
 def _controller_ports(declaration: Declaration, vpod: Vpod, ports: dict[tuple[str, int], str]) -> Iterator[Finding]:
@@ -240,8 +266,9 @@ def _controller_ports(declaration: Declaration, vpod: Vpod, ports: dict[tuple[st
             f"the controller on {controller.host_name} is not managed, and so none is made beside it; say shared, or "
             "add controller to `managed` of its pods",
         )
+    host = vpod.controller_host or controller.host_name
     for key in ("user", "admin", "metrics"):
         here, port = f"{path}.{key}", getattr(vpod.ports, key)
-        there = ports.setdefault((controller.host_name, port), here)
+        there = ports.setdefault((host, port), here)
         if there != here:
-            yield here, f"{port} on {controller.host_name} is also {there}; declare another"
+            yield here, f"{port} on {host} is also {there}; declare another"

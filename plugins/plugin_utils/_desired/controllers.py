@@ -33,7 +33,7 @@ def shared_controller(
     agents = {cluster.name: cluster_agents(declaration, cluster.name) for cluster in clusters}
     return {
         "name": controller.name,
-        **_settings(declaration, controller),
+        **_settings(declaration, controller, controller.host_name),
         "user_port": controller.user_port,
         "admin_port": controller.admin_port,
         "agents": [agent for names in agents.values() for agent in _agents(names, devices)],
@@ -53,34 +53,44 @@ def shared_controller(
     }
 
 
-def dedicated_controllers(
-    declaration: Declaration, controller: Controller, devices: Devices, placement: Placement
-) -> list[Options]:
-    """Return the desired entities of dedicated controllers, each with only its vPOD's IPU-Machines.
+def dedicated_controllers(declaration: Declaration, devices: Devices, placement: Placement) -> dict[str, list[Options]]:
+    """Host to the desired entities of dedicated controllers there, each with only its vPOD's IPU-Machines.
 
     The one cluster there, and the one allocation in it, have the vPOD's name.
     """
-    return [
-        _dedicated_controller(declaration, vpod, vpod.ports, devices, placement)
-        for vpod in vpods_of(declaration, controller)
-        if vpod.is_dedicated and vpod.ports
-    ]
+    found: dict[str, list[Options]] = {host: [] for host in controller_hosts(declaration)}
+    for vpod in declaration.vpods.values():
+        if vpod.is_dedicated and vpod.ports:
+            own = _dedicated_controller(declaration, vpod, vpod.ports, devices, placement)
+            found[declaration.dedicated_host(vpod)].append(own)
+    return found
 
 
-def removed_controllers(declaration: Declaration, controller: Controller) -> list[str]:
-    """The vPODs that are to go and may have a dedicated controller beside a cluster's."""
-    return [vpod.name for vpod in declaration.absent.values() if declaration.controller_of(vpod) == controller]
+def removed_controllers(declaration: Declaration) -> dict[str, list[str]]:
+    """Host to the vPODs that are to go and may have a dedicated controller there."""
+    found: dict[str, list[str]] = {host: [] for host in controller_hosts(declaration)}
+    for vpod in declaration.absent.values():
+        found[declaration.dedicated_host(vpod)].append(vpod.name)
+    return found
+
+
+def controller_hosts(declaration: Declaration) -> list[str]:
+    """The hosts of all controllers: those of clusters, and those that dedicated ones have to themselves."""
+    vpods = (*declaration.absent.values(), *declaration.vpods.values())
+    hosts = [controller.host_name for controller in declaration.controllers.values()]
+    return list(dict.fromkeys((*hosts, *(vpod.controller_host for vpod in vpods if vpod.controller_host))))
 
 
 def user_end_point(declaration: Declaration, vpod: Vpod, devices: Devices) -> Options:
     """Where a server of the vPOD finds its V-IPU controller, and as whom; without a user where nobody is asked."""
     controller = declaration.controller_of(vpod)
     dedicated = vpod.ports if vpod.is_dedicated else None
+    host = declaration.dedicated_host(vpod) if dedicated else controller.host_name
     return {
-        "controller": controller.host_name,
+        "controller": host,
         "dedicated": vpod.name if dedicated else None,
         "admin_port": dedicated.admin if dedicated else controller.admin_port,
-        "api_host": devices[controller.host_name].facts["management_address"],
+        "api_host": devices[host].facts["management_address"],
         "api_port": dedicated.user if dedicated else controller.user_port,
         "user": vpod.users[0] if controller.is_secure else None,
     }
@@ -118,7 +128,7 @@ def _dedicated_controller(
     looped = cluster.looped if vpod.ipus == IPUS_PER_ILD * len(cluster.pods) else None
     return {
         "name": vpod.name,
-        **_settings(declaration, controller),
+        **_settings(declaration, controller, declaration.dedicated_host(vpod)),
         "user_port": ports.user,
         "admin_port": ports.admin,
         "metrics_port": ports.metrics,
@@ -138,15 +148,15 @@ def _dedicated_controller(
     }
 
 
-def _settings(declaration: Declaration, controller: Controller) -> Options:
-    """Return the options that a cluster's controller and dedicated ones have in common."""
+def _settings(declaration: Declaration, controller: Controller, host: str) -> Options:
+    """Return the options that a cluster's controller and dedicated ones have in common, on the host of one of them."""
     return {
         "mode": controller.mode,
         "certificate_addresses": sorted(
             {
-                cloud.controllers[controller.host_name]
+                cloud.controllers[host]
                 for cloud in declaration.clouds.values()
-                if controller.is_secure and controller.host_name in cloud.controllers
+                if controller.is_secure and host in cloud.controllers
             }
         ),
         "strict_sizes": controller.strict_sizes,

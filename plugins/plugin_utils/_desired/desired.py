@@ -68,14 +68,8 @@ def desired(declaration: Declaration, placement: Placement, strays: Collection[s
             controller.host_name: shared_controller(declaration, controller, devices, placement)
             for controller in declaration.controllers.values()
         },
-        "dedicated_controllers": {
-            controller.host_name: dedicated_controllers(declaration, controller, devices, placement)
-            for controller in declaration.controllers.values()
-        },
-        "removed_controllers": {
-            controller.host_name: removed_controllers(declaration, controller)
-            for controller in declaration.controllers.values()
-        },
+        "dedicated_controllers": dedicated_controllers(declaration, devices, placement),
+        "removed_controllers": removed_controllers(declaration),
         "clouds": desired_clouds(declaration),
         "degraded": degraded(declaration, placement),
     }

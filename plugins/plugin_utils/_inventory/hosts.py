@@ -70,6 +70,8 @@ def host_variables(declaration: Declaration) -> dict[str, dict[str, Any]]:
     for machine in declaration.machines.values():
         if machine.place not in declaration.clouds:
             variables[machine.place]["ipu_pod_has_machines"] = True
+    for host, names in _dedicated_vpods(declaration).items():
+        variables.get(host, {})["vipu_dedicated_vpods"] = names
     return variables
 
 
@@ -142,11 +144,6 @@ def _controller_variables(declaration: Declaration, controller: Controller) -> d
         if vpod.ipuof == FILES and declaration.controller_of(vpod) == controller
         for partition in vpod.partitions
     ]
-    dedicated = [
-        vpod.name
-        for vpod in (*declaration.absent.values(), *declaration.vpods.values())
-        if declaration.controller_of(vpod) == controller and (vpod.is_dedicated or vpod.name in declaration.absent)
-    ]
     return {
         "vipu_controller_mode": controller.mode,
         "vipu_controller_user_port": controller.user_port,
@@ -158,8 +155,16 @@ def _controller_variables(declaration: Declaration, controller: Controller) -> d
             for name in cluster_agents(declaration, cluster.name)
         ],
         **({"vipu_ipuof_partitions": partitions} if partitions else {}),
-        **({"vipu_dedicated_vpods": dedicated} if dedicated else {}),
     }
+
+
+def _dedicated_vpods(declaration: Declaration) -> dict[str, list[str]]:
+    """Host to the vPODs that have, or may have had, a dedicated controller there."""
+    found: dict[str, list[str]] = {}
+    for vpod in (*declaration.absent.values(), *declaration.vpods.values()):
+        if vpod.is_dedicated or vpod.name in declaration.absent:
+            found.setdefault(declaration.dedicated_host(vpod), []).append(vpod.name)
+    return found
 
 
 def _variables(device: Device, vlan: int | None) -> dict[str, Any]:

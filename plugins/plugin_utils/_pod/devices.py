@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.sizes import IPUS_PER_MACHINE
 
-from .model import Controller, Declaration, Pod
+from .model import Declaration, Pod
 from .rack_plan import FIRST_POPLAR_SERVER, RNIC_PREFIX, TOR_SWITCH, address, ipu_machine_port, poplar_server_ports
 
 IPU_MACHINE, POPLAR_SERVER, TOR, CONTROLLER = "ipu_machine", "poplar_server", "tor_switch", "vipu_controller"
@@ -33,7 +33,10 @@ def devices_of(declaration: Declaration) -> dict[str, Device]:
     devices = {device.name: device for pod in declaration.pods.values() for device in devices_of_pod(pod)}
     for controller in declaration.controllers.values():
         if controller.host is None:
-            devices[controller.name] = _own_host(controller)
+            devices[controller.name] = _own_host(controller.name, controller.address)
+    for vpod in (*declaration.absent.values(), *declaration.vpods.values()):
+        if vpod.controller_host is not None:
+            devices[vpod.controller_host] = _own_host(vpod.controller_host, vpod.controller_address)
     for cloud in declaration.clouds.values():
         devices[cloud.name] = Device(cloud.name, CLOUD, pod="", number=1, facts={"cloud_entry": cloud.entry})
     return devices
@@ -111,5 +114,5 @@ def _device(pod: Pod, kind: str, number: int, derived: Mapping[str, Any]) -> Dev
     return Device(name, kind, pod.name, number, facts)
 
 
-def _own_host(controller: Controller) -> Device:
-    return Device(controller.name, CONTROLLER, "", 1, {"management_address": controller.address})
+def _own_host(name: str, address: str | None) -> Device:
+    return Device(name, CONTROLLER, "", 1, {"management_address": address})

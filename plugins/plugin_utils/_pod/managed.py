@@ -53,6 +53,13 @@ def _roles(declaration: Declaration) -> Iterator[tuple[str, str, bool]]:
             yield device.name, layer, layer in declaration.pods[device.pod].managed
     for controller in declaration.controllers.values():
         yield controller.host_name, CONTROLLER_LAYER, manages_controller(declaration, controller)
+    for vpod in (*declaration.absent.values(), *declaration.vpods.values()):
+        if vpod.controller_host is not None:
+            yield (
+                vpod.controller_host,
+                CONTROLLER_LAYER,
+                manages_controller(declaration, declaration.controller_of(vpod)),
+            )
 
 
 def lock_hosts(declaration: Declaration, hosts: Sequence[str]) -> dict[str, list[str]]:
@@ -79,8 +86,9 @@ def _changed_pods(declaration: Declaration, hosts: Sequence[str]) -> set[str]:
     }
     of_controllers = {
         pod
-        for controller in declaration.controllers.values()
-        if controller.host_name in changing and manages_controller(declaration, controller)
+        for host in changing
+        for controller in declaration.controllers_on(host)
+        if manages_controller(declaration, controller)
         for pod in pods_of_controller(declaration, controller)
     }
     of_clouds = {pod for cloud in declaration.clouds if cloud in changing for pod in _pods_of_cloud(declaration, cloud)}

@@ -188,10 +188,10 @@ class Vpod:
     ``ipu_machines`` are pins, empty for none. ``ipuof`` says how its servers learn of the partitions: by environment
     variables or by configuration files. ``vni`` and ``vlan_name`` are of ``vlan``. ``controller`` is ``shared`` with
     other vPODs of the cluster, or ``dedicated`` to this one; then it has ``ports`` of its own, None where nothing says
-    which. ``virtual_function`` is the number of the one that it gets on each hypervisor. ``containers`` says how
-    containers on its servers get RNIC addresses of their own; None: that is nobody's business here. ``allocation`` is
-    its ``own``, or that of ``jobs``: then it has none, and each job of Slurm has one of some of its IPU-Machines.
-    ``cloud`` is what it has in a cloud.
+    which, and a host of its own where ``controller_address`` is given. ``virtual_function`` is the number of the one
+    that it gets on each hypervisor. ``containers`` says how containers on its servers get RNIC addresses of their own;
+    None: that is nobody's business here. ``allocation`` is its ``own``, or that of ``jobs``: then it has none, and each
+    job of Slurm has one of some of its IPU-Machines. ``cloud`` is what it has in a cloud.
     """
 
     name: str
@@ -207,6 +207,7 @@ class Vpod:
     ipuof: str
     partitions: tuple[Partition, ...]
     controller: str
+    controller_address: str | None
     ports: ControllerPorts | None
     virtual_function: int | None
     containers: str | None
@@ -223,6 +224,11 @@ class Vpod:
     def is_dedicated(self) -> bool:
         """Whether it has a V-IPU controller of its own."""
         return self.controller == DEDICATED
+
+    @property
+    def controller_host(self) -> str | None:
+        """The host that its dedicated controller has to itself; None where that is beside its cluster's."""
+        return None if self.controller_address is None else f"{self.name}-controller"
 
     @property
     def is_for_jobs(self) -> bool:
@@ -250,6 +256,16 @@ class Declaration:
     def controller_of(self, vpod: Vpod) -> Controller:
         """The controller of a vPOD's cluster, which holds its allocation."""
         return self.controllers[self.clusters[vpod.cluster].controller]
+
+    def dedicated_host(self, vpod: Vpod) -> str:
+        """The host on which a vPOD has its dedicated controller, if it has one."""
+        return vpod.controller_host or self.controller_of(vpod).host_name
+
+    def controllers_on(self, host: str) -> list[Controller]:
+        """The controllers of clusters that are on a host, or of which vPODs have a dedicated one there."""
+        vpods = [vpod for vpod in (*self.absent.values(), *self.vpods.values()) if vpod.controller_host == host]
+        names = {self.controller_of(vpod).name for vpod in vpods}
+        return [each for each in self.controllers.values() if each.host_name == host or each.name in names]
 
 
 def is_of_a_job(kind: str, name: str) -> bool:

@@ -49,7 +49,9 @@ class Tenants:
             self._in_pod.setdefault(self._devices[name].pod, []).append(vpod)
         self._of_controller: dict[str, list[Vpod]] = {}
         for vpod in declaration.vpods.values():
-            self._of_controller.setdefault(declaration.controller_of(vpod).host_name, []).append(vpod)
+            hosts = {declaration.controller_of(vpod).host_name, declaration.dedicated_host(vpod)}
+            for host in hosts:
+                self._of_controller.setdefault(host, []).append(vpod)
 
     def affected(
         self, device: str, layer: str, kind: str, name: str, before: Fields = NOTHING, after: Fields = NOTHING

@@ -113,8 +113,8 @@ def _by_allocation(declaration: Declaration, changes: Mapping[str, VpodChange], 
 
 def _partitions(declaration: Declaration, vpod: Vpod, held: Held) -> tuple[str, ...] | None:
     """The partitions of a vPOD that may be in use, on the shared controller or on a dedicated one."""
-    there = held.get(declaration.controller_of(vpod).host_name, {})
-    shared, dedicated = there.get("partitions"), there.get("dedicated")
+    shared = held.get(declaration.controller_of(vpod).host_name, {}).get("partitions")
+    dedicated = held.get(declaration.dedicated_host(vpod), {}).get("dedicated")
     # The declaration of a vPOD that is to go may leave out that it has one.
     own = (dedicated or {}).get(vpod.name, None if dedicated is None and vpod.is_dedicated else {})
     if shared is None or own is None:
@@ -172,11 +172,14 @@ def _by_user(wanted: Desired, held: Held) -> Iterator[Interruption]:
 
 def _by_partition(wanted: Desired, held: Held) -> Iterator[Interruption]:
     """vPODs that stay, one of whose partitions is made again."""
-    for host, shared in wanted["vipu_controllers"].items():
-        there = held.get(host, {})
-        own = [(each, dedicated_of(there, each["name"])) for each in wanted["dedicated_controllers"][host]]
-        for options, on_it in [(shared, there), *own]:
-            for name, words in reshaped(options, on_it).items():
-                partition = on_it["partitions"][name]
-                in_use = (name,) if partition.get("status") != DEAD else ()
-                yield Interruption(partition["allocation"], (f"partition {name}: {words}",), partitions=in_use)
+    shared = [(options, held.get(host, {})) for host, options in wanted["vipu_controllers"].items()]
+    dedicated = [
+        (options, dedicated_of(held.get(host, {}), options["name"]))
+        for host, controllers in wanted["dedicated_controllers"].items()
+        for options in controllers
+    ]
+    for options, there in [*shared, *dedicated]:
+        for name, words in reshaped(options, there).items():
+            partition = there["partitions"][name]
+            in_use = (name,) if partition.get("status") != DEAD else ()
+            yield Interruption(partition["allocation"], (f"partition {name}: {words}",), partitions=in_use)

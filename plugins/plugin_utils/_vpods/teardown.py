@@ -25,6 +25,8 @@ from .strays import Seen
 # What a controller holds, as vipu_info returns it: allocations, users and partitions; and the same by its host.
 Entities = Mapping[str, Mapping[str, Any]]
 Held = Mapping[str, Entities]
+# The removals on a host without the controller of a cluster.
+NOTHING: Options = {"reasons": {}, "allocations": [], "partitions": [], "users": []}
 
 
 def teardown(
@@ -61,7 +63,7 @@ def teardown(
         "poplar_servers": {name: rest["poplar_servers"][name] for name in servers},
         "vipu_controllers": {
             host: entities
-            for host in wanted["vipu_controllers"]
+            for host in dict.fromkeys((*wanted["vipu_controllers"], *wanted["dedicated_controllers"]))
             for entities in [_entities(declaration, host, down, wanted, held.get(host, {}))]
             if any(entities[kind] for kind in ("users", "partitions", "allocations", "removed", "emptied"))
         },
@@ -144,7 +146,27 @@ def _at_rest(
 
 
 def _entities(declaration: Declaration, host: str, down: list[VpodChange], wanted: Desired, held: Entities) -> Options:
-    """Return the removals on one controller: allocations, their entities, and their declared users.
+    """Return the removals on the controllers of one host, that of a cluster and dedicated ones."""
+    vpods = {**declaration.absent, **declaration.vpods}
+    here = [change.vpod for change in down if declaration.dedicated_host(vpods[change.vpod]) == host]
+    emptied = _emptied(wanted["dedicated_controllers"][host], here, held)
+    shared = _on_shared(declaration, host, down, wanted, held) if host in wanted["vipu_controllers"] else NOTHING
+    return {
+        **shared,
+        "reasons": {
+            **shared["reasons"],
+            **_reasons_for_emptied(wanted["dedicated_controllers"][host], emptied, here, held),
+        },
+        "removed": [name for name in wanted["removed_controllers"].get(host, []) if name in here],
+        "emptied": [
+            {"name": vpod, **{kind: _absent(going.get(kind, [])) for kind in map(plural, KINDS)}}
+            for vpod, going in emptied.items()
+        ],
+    }
+
+
+def _on_shared(declaration: Declaration, host: str, down: list[VpodChange], wanted: Desired, held: Entities) -> Options:
+    """Return the removals on the controller of a cluster: allocations, their entities, and their declared users.
 
     Users without an allocation are those of vPODs that are for jobs, and go with them.
     """
@@ -174,7 +196,6 @@ def _entities(declaration: Declaration, host: str, down: list[VpodChange], wante
         or (name in named and set(each["allocations"]) & set(allocations))
         or (name in left and not each["allocations"] and not each.get("admin"))
     ]
-    emptied = _emptied(wanted["dedicated_controllers"][host], here, held)
     return {
         "admin_port": wanted["vipu_controllers"][host]["admin_port"],
         "reasons": {
@@ -184,16 +205,10 @@ def _entities(declaration: Declaration, host: str, down: list[VpodChange], wante
                 for name in partitions
             },
             **{("", USER, name): _why_user(again.get(name), held["users"][name], allocations) for name in users},
-            **_reasons_for_emptied(wanted["dedicated_controllers"][host], emptied, here, held),
         },
         "allocations": _absent(allocations),
         "partitions": _absent(partitions),
         "users": _absent(users),
-        "removed": [name for name in wanted["removed_controllers"].get(host, []) if name in here],
-        "emptied": [
-            {"name": vpod, **{kind: _absent(going.get(kind, [])) for kind in map(plural, KINDS)}}
-            for vpod, going in emptied.items()
-        ],
     }
 
 

@@ -101,10 +101,10 @@ class SwitchInMemory:
 class ServerInMemory:
     """A Poplar server with systemd-networkd; its NICs are changed all together, its files one by one."""
 
-    def __init__(self, name: str, controller: ControllerInMemory) -> None:
+    def __init__(self, name: str, controllers: Mapping[str, ControllerInMemory]) -> None:
         self.server = networkd_server()
         self.host = vpod_hosts.Host(name)
-        self.controller = controller
+        self.controllers = controllers
         self.in_use: list[str] = []
 
     def look(self) -> Look:
@@ -124,14 +124,16 @@ class ServerInMemory:
 
     def carry_out(self, stage: str, options: Fields, life: Life) -> None:
         if stage in (stages.VPODS, stages.VPODS_DOWN):
-            self.controller.configure()
-            vpod_hosts.carry_out(self.host, self.controller.host, options, SERVER_SETTINGS, life.spend)
+            controller = self.controllers[(options["vipu"] or {}).get("controller", CONTROLLER)]
+            controller.configure()
+            vpod_hosts.carry_out(self.host, controller.host, options, SERVER_SETTINGS, life.spend)
             return
         interfaces = [dict(each) for each in options["interfaces"]]
         if changed(self.server, interfaces, check_mode=True).steps:
             life.spend()
             assert confirmed(self.server, interfaces).failure is None
-        vpod_hosts.write(self.host, poplar_server_resources(SERVER_SETTINGS), self.controller.host, life.spend)
+        resources = poplar_server_resources(SERVER_SETTINGS)
+        vpod_hosts.write(self.host, resources, self.controllers[CONTROLLER].host, life.spend)
 
 
 def _nic(name: str, nic: Nic) -> Fields:
@@ -143,8 +145,8 @@ def _nic(name: str, nic: Nic) -> Fields:
 class ControllerInMemory:
     """The host of a V-IPU controller and of dedicated ones; what they hold is changed step by step."""
 
-    def __init__(self) -> None:
-        self.host = vpod_hosts.Host(CONTROLLER)
+    def __init__(self, name: str) -> None:
+        self.host = vpod_hosts.Host(name)
         self.host.files.write(PROGRAM, File("", mode="0755"))
         self.sites: dict[str, InProcess] = {}
         self.units: dict[str, Any] = {}
@@ -286,11 +288,12 @@ class MortalEngine(Engine):
 class PodInMemory:
     """The devices of one pod by their names. ``declared`` is what pods.yml says of the pod, without its vPODs."""
 
-    def __init__(self, servers: Sequence[str], tor: str) -> None:
-        self.controller = ControllerInMemory()
+    def __init__(self, servers: Sequence[str], tor: str, own_hosts: Sequence[str] = ()) -> None:
+        self.controllers = {name: ControllerInMemory(name) for name in (CONTROLLER, *own_hosts)}
+        self.controller = self.controllers[CONTROLLER]
         self.switch = SwitchInMemory()
-        self.servers = {name: ServerInMemory(name, self.controller) for name in servers}
-        self.devices: dict[str, Any] = {tor: self.switch, **self.servers, CONTROLLER: self.controller}
+        self.servers = {name: ServerInMemory(name, self.controllers) for name in servers}
+        self.devices: dict[str, Any] = {tor: self.switch, **self.servers, **self.controllers}
         self._looks: dict[str, Look] = {}
 
     def looks(self) -> dict[str, Look]:
@@ -316,7 +319,7 @@ class PodInMemory:
         """The stages of a plan, or some of them, device by device."""
         for stage in [each.name for each in STAGES if each.name in stages]:
             for name, options in decision.plan.options.get(stage, {}).items():
-                self.touch(name, CONTROLLER)
+                self.touch(name, *self.controllers)
                 self.devices[name].carry_out(stage, options, life or Life())
 
 
@@ -341,9 +344,9 @@ def declared(vpods: Fields, **pod: Any) -> Declaration:
     )
 
 
-def pod() -> PodInMemory:
-    """The devices of :func:`declared`, as they come from the factory."""
-    return PodInMemory([f"p-poplar{number}" for number in (1, 2, 3)], "p-tor")
+def pod(own_hosts: Sequence[str] = ()) -> PodInMemory:
+    """The devices of :func:`declared`, as they come from the factory; dedicated controllers may have ``own_hosts``."""
+    return PodInMemory([f"p-poplar{number}" for number in (1, 2, 3)], "p-tor", own_hosts)
 
 
 def keys(decision: Decision) -> Counter[Key]:

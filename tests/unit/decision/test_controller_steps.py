@@ -389,11 +389,16 @@ def test_the_contents_of_each_controller_are_known_or_none() -> None:
 
 def test_users_and_partitions_do_not_move_between_controllers() -> None:
     there = look({"": holding("c", "alice"), "bob": holding("bob", "bob")}, {})
-    assert moved(["alice"], ["bob"], there) == []
-    (why,) = moved([], ["alice", "bob"], there)
+    assert moved(["alice"], ["bob"], {}, there) == []
+    (why,) = moved([], ["alice", "bob"], {}, there)
     assert why.startswith("vPOD alice shall have a dedicated controller, and has partitions on the shared one of")
-    (why,) = moved(["bob"], [], there)
+    (why,) = moved(["bob"], [], {}, there)
     assert why.startswith(f"vPOD bob shall be on the shared controller of {HOST}, and has a dedicated one there")
+    assert moved(["alice"], ["carol"], {"carol": "carol-controller"}, there) == []
+    assert moved(["alice"], ["bob"], {"bob": "bob-controller"}, there) == [
+        f"vPOD bob shall have its dedicated controller on bob-controller, and has it on {HOST}; users and partitions "
+        "cannot move: leave vpods.bob.controller_address out, or make the vPOD absent first, without it"
+    ]
 
 
 @pytest.mark.parametrize(

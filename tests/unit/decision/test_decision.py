@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, left_servers
-from tests.support.in_memory.pod import CONTROLLER, declared
+from tests.support.in_memory.pod import CONTROLLER, declared, pod
 from tests.unit.decision.two_vpods import ALICE, ALICE_GOES, BOB, CAROL, DEVICES, VPODS, brief_steps, decided
 
 Looks = dict[str, Any]
@@ -121,6 +121,26 @@ def test_users_and_partitions_do_not_move_between_controllers(looks: Looks, vpod
     (refusal,) = [each for each in found.refusals if "cannot move" in each]
     assert refusal.startswith(start)
     assert refusal.endswith("make the vPOD absent first")
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_dedicated_controller_does_not_move_to_a_host_of_its_own(looks: Looks, state: str) -> None:
+    looks["bob-controller"] = pod(["bob-controller"]).looks()["bob-controller"]
+    away = {**BOB, "controller_address": "10.1.3.220", "state": state}
+    hosts = (*DEVICES, "bob-controller")
+    (refusal,) = decided(looks, {**VPODS, "bob": away}, allowed=("bob",), hosts=hosts).refusals
+    assert refusal.startswith("vPOD bob shall have its dedicated controller on bob-controller, and has it on ctrl; ")
+
+
+def test_a_host_of_a_dedicated_controller_that_does_not_answer_is_refused(looks: Looks) -> None:
+    carol = {**CAROL, "controller": "dedicated", "controller_address": "10.1.3.220"}
+    looks["carol-controller"] = {"outcome": "timed out", "message": "No route to host", "parts": {}}
+    hosts = (*DEVICES, "carol-controller")
+    for only in (None, ("carol",)):
+        found = decided(looks, {**VPODS, "carol": carol}, hosts=hosts, only=only)
+        assert found.refusals[0] == "carol-controller: No route to host"
+        assert found.unseen[0] == {"device": "carol-controller", "message": "No route to host"}
+    assert decided(looks, {**VPODS, "carol": carol}, hosts=hosts, only=("alice",)).refusals == []
 
 
 def test_what_contradicts_itself_is_refused_where_it_matters(looks: Looks) -> None:

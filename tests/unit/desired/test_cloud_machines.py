@@ -101,6 +101,15 @@ def test_a_dedicated_controller_has_an_administrator_of_its_own() -> None:
     assert alice["partitions"]["vipu_config"] == "/etc/vipu/vipu-admin-alice.hcl"
 
 
+def test_a_dedicated_controller_with_a_host_of_its_own_is_found_there() -> None:
+    own = {"controller": "dedicated", "controller_address": "10.3.1.220"}
+    [alice] = found(controllers={"alice-controller": "10.6.1.220"}, **own)
+    assert alice["controller"] == alice["settings"]["vpod_vipu"]["controller"] == "alice-controller"
+    assert alice["settings"]["vpod_vipu"]["api_host"] == "10.6.1.220"
+    [alice] = found(controllers={}, **own)
+    assert alice["settings"]["vpod_vipu"]["api_host"] == "10.3.1.220"
+
+
 def test_a_vpod_that_is_not_there_or_not_in_a_cloud_is_refused() -> None:
     with pytest.raises(Refused, match=r"^vpod 'zoe' is not in pods\.yml, which has: alice, bob$"):
         found("zoe")

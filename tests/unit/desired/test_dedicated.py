@@ -14,7 +14,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import de
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import place
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
-HOST = "p-poplar1"
+HOST, OWN_HOST = "p-poplar1", "alice-controller"
 ALICE = {
     "cluster": "c",
     "ipus": 16,
@@ -98,6 +98,32 @@ def test_its_servers_ask_it_and_those_of_others_do_not() -> None:
         "p-poplar2": [HOST, None, 8091, 8090, "bob"],
     }
     assert [each["api_port"] for each in servers["p-poplar1"]["ipuof"]["partitions"]] == [10404]
+
+
+def test_on_a_host_of_its_own_it_is_the_same_and_its_servers_ask_it_there() -> None:
+    away = {**ALICE, "controller_address": "10.3.1.220"}
+    beside, own = desired_of(alice=ALICE, bob=BOB), desired_of(alice=away, bob=BOB)
+    assert own["dedicated_controllers"] == {HOST: [], OWN_HOST: beside["dedicated_controllers"][HOST]}
+    assert own["vipu_controllers"] == beside["vipu_controllers"]
+    client = own["poplar_servers"]["p-poplar1"]["vipu"]
+    assert (client["controller"], client["dedicated"], client["api_host"]) == (OWN_HOST, "alice", "10.3.1.220")
+    assert own["poplar_servers"]["p-poplar2"]["vipu"]["controller"] == HOST
+
+
+def test_the_certificate_of_one_on_a_host_of_its_own_is_for_its_address_in_a_cloud() -> None:
+    declared = document(alice={**ALICE, "controller_address": "10.3.1.220"}, bob=BOB)
+    declared["clouds"] = {
+        "cloud001": {
+            "physical_network": "rnic",
+            "control_network": "control",
+            "control_sources": [],
+            "controllers": {OWN_HOST: "10.6.1.220"},
+        }
+    }
+    declaration = parse_declaration(declared)
+    wanted = desired(declaration, place(declaration, {}))
+    assert wanted["dedicated_controllers"][OWN_HOST][0]["certificate_addresses"] == ["10.6.1.220"]
+    assert wanted["vipu_controllers"][HOST]["certificate_addresses"] == []
 
 
 def test_insecure_it_has_no_users() -> None:
@@ -207,6 +233,67 @@ def test_a_vpod_that_is_made_again_leaves_nothing_but_the_administrator_on_its_c
         assert [[each["name"] for each in entities] for entities in emptied.values()] == gone
         assert {each["state"] for entities in emptied.values() for each in entities} <= {"absent"}
         assert plan.teardown["vipu_controllers"][HOST]["removed"] == []
+
+
+def test_a_host_of_its_own_shares_no_port_with_others() -> None:
+    taken = {"user": 8090, "admin": 8091, "metrics": 2113}
+    alice = {**ALICE, "controller_address": "10.3.1.220", "controller_ports": taken}
+    assert desired_of(alice=alice)["dedicated_controllers"][OWN_HOST][0]["user_port"] == 8090
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            {"controller": "shared", "controller_address": "10.3.1.220"},
+            "controller_address: is that of a dedicated controller; say controller: dedicated, or leave it out",
+        ),
+        (
+            {"controller_address": "10.3.1.101"},
+            "controller_address: 10.3.1.101 of alice-controller is also the management_address of p-poplar1; use a "
+            "free address",
+        ),
+        (
+            {"controller_address": "10.3.1.256"},
+            "controller_address: '10.3.1.256' is not an IPv4 address such as 10.3.1.101",
+        ),
+    ],
+)
+def test_an_address_that_is_none_or_anothers_is_refused(words: dict[str, Any], message: str) -> None:
+    assert problems(document(alice={**ALICE, **words})) == [f"vpods.alice.{message}"]
+
+
+def test_the_host_of_its_own_has_a_name_of_its_own() -> None:
+    declared = document(alice={**ALICE, "controller_address": "10.3.1.220"})
+    declared["controllers"]["alice-controller"] = {"address": "10.3.1.221"}
+    assert problems(declared) == [
+        "vpods.alice.controller_address: its host would be called 'alice-controller', which is the name of "
+        "controllers.alice-controller; give that or the vPOD another name"
+    ]
+
+
+def test_what_goes_on_a_host_of_its_own_goes_there_and_the_place_with_the_clusters_controller() -> None:
+    there = {
+        HOST: {"allocations": {"alice": {"agents": ["p-ipum1"]}}, "users": {}, "partitions": {}, "dedicated": {}},
+        OWN_HOST: {
+            "allocations": {},
+            "users": {},
+            "partitions": {},
+            "dedicated": {"alice": {"partitions": {"train": {"status": "ACTIVE"}}}},
+        },
+    }
+    away = {"cluster": "c", "controller_address": "10.3.1.220"}
+    found = tenancy_of(parse_declaration(document(alice={**away, "state": "absent"}, bob=BOB)), there, {})
+    torn_down = found.teardown["vipu_controllers"]
+    assert (torn_down[OWN_HOST]["removed"], torn_down[OWN_HOST]["allocations"]) == (["alice"], [])
+    assert torn_down[HOST]["removed"] == []
+    assert torn_down[HOST]["allocations"] == [{"name": "alice", "state": "absent"}]
+    (felt,) = found.impact
+    assert felt.partitions == ("train",)
+    again = tenancy_of(parse_declaration(document(alice={**ALICE, **away}, bob=BOB)), there, {})
+    (emptied,) = again.teardown["vipu_controllers"][OWN_HOST]["emptied"]
+    assert emptied["partitions"] == [{"name": "train", "state": "absent"}]
+    assert again.teardown["vipu_controllers"][HOST]["emptied"] == []
 
 
 def test_a_vpod_that_goes_takes_its_controller_along() -> None:

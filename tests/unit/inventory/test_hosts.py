@@ -137,3 +137,26 @@ def test_a_cloud_is_worked_on_from_the_control_node() -> None:
         "ansible_connection": "local",
         "ansible_become": False,
     }
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_dedicated_controller_may_have_a_host_of_its_own(state: str) -> None:
+    own = {"controller": "dedicated", "controller_address": "10.3.1.220"}
+    alice = {"cluster": "c", "ipus": 4, "vlan": 101, "state": state, **own}
+    declaration = parse_declaration(
+        {
+            "schema": 1,
+            "pods": {"p": {"model": "bow-pod64"}},
+            "controllers": {"v": {"host": "p-poplar1"}},
+            "clusters": {"c": {"controller": "v", "pods": ["p"]}},
+            "vpods": {"alice": alice, "bob": {"cluster": "c", "ipus": 4, "vlan": 102, "controller": "dedicated"}},
+        }
+    )
+    hosts = host_variables(declaration)
+    assert hosts["alice-controller"] == {
+        "management_address": "10.3.1.220",
+        "ansible_host": "10.3.1.220",
+        "vipu_dedicated_vpods": ["alice"],
+    }
+    assert hosts["p-poplar1"]["vipu_dedicated_vpods"] == ["bob"]
+    assert groups(declaration)["vipu_controllers"] == ["alice-controller", "p-poplar1"]

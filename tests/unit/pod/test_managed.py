@@ -130,6 +130,23 @@ def test_without_canaries_the_order_is_that_of_the_file() -> None:
 ALICE = {"alice": {"cluster": "c", "ipus": 4}}
 
 
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_the_host_of_a_dedicated_controller_is_changed_under_the_locks_of_its_clusters_pods(state: str) -> None:
+    alice = {"cluster": "c", "state": state, "controller_address": "10.9.0.2", "vlan": 101, "ipus": 4}
+    pods: dict[str, dict[str, Any]] = {"a": {}, "b": {}}
+    clusters = {"c": {"controller": "v", "pods": ["a"]}, "d": {"controller": "w", "pods": ["b"]}}
+    controllers = {"v": {"address": "10.9.0.1"}, "w": {"address": "10.9.0.3"}}
+    vpods = {"alice": {**alice, "controller": "dedicated"}}
+    declaration = declared(pods, controllers=controllers, clusters=clusters, vpods=vpods)
+    assert lock_hosts(declaration, ["alice-controller"]) == {"v": ["a"]}
+    assert unmanaged(declaration)["_controllers"] == []
+    vpods = {"alice": {"cluster": "c", "state": "absent", "controller_address": "10.9.0.2"}}
+    pods["a"]["managed"] = ["switch", "servers"]
+    only_read = declared(pods, controllers=controllers, clusters=clusters, vpods=vpods)
+    assert unmanaged(only_read)["_controllers"] == ["v", "alice-controller"]
+    assert lock_hosts(only_read, ["alice-controller"]) == {}
+
+
 def test_where_a_vpod_of_an_unmanaged_controller_lies_only_its_allocation_says() -> None:
     declaration = on_a_server(["switch"], vpods=ALICE)
     assert unknown_places(declaration, {"p-poplar1": {"alice": ["p-ipum7"]}}) == []
