@@ -85,7 +85,7 @@ def user_end_point(declaration: Declaration, vpod: Vpod, devices: Devices) -> Op
     """Where a server of the vPOD finds its V-IPU controller, and as whom; without a user where nobody is asked."""
     controller = declaration.controller_of(vpod)
     dedicated = vpod.ports if vpod.is_dedicated else None
-    host = declaration.dedicated_host(vpod) if dedicated else controller.host_name
+    host = declaration.dedicated_host(vpod)
     return {
         "controller": host,
         "dedicated": vpod.name if dedicated else None,

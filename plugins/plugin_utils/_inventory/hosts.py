@@ -20,7 +20,7 @@ from .._pod.devices import (
 )
 from .._pod.hypervisors import hypervisors_of
 from .._pod.managed import unmanaged, wholly_unmanaged
-from .._pod.model import CONTROLLER_LAYER, FILES, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration
+from .._pod.model import CONTROLLER_LAYER, FILES, SERVERS_LAYER, SWITCH_LAYER, Controller, Declaration, Vpod
 from .stages import STAGE_NAMES, group_of
 
 EVERYTHING = "ipu_pods"
@@ -70,8 +70,10 @@ def host_variables(declaration: Declaration) -> dict[str, dict[str, Any]]:
     for machine in declaration.machines.values():
         if machine.place not in declaration.clouds:
             variables[machine.place]["ipu_pod_has_machines"] = True
-    for host, names in _dedicated_vpods(declaration).items():
-        variables.get(host, {})["vipu_dedicated_vpods"] = names
+    for vpod in (*declaration.absent.values(), *declaration.vpods.values()):
+        of_its_controller = variables.get(declaration.dedicated_host(vpod), {})
+        for name, values in _of_vpod(declaration, vpod).items():
+            of_its_controller[name] = [*of_its_controller.get(name, ()), *values]
     return variables
 
 
@@ -138,12 +140,6 @@ def group_name(name: str) -> str:
 
 def _controller_variables(declaration: Declaration, controller: Controller) -> dict[str, Any]:
     devices = devices_of(declaration)
-    partitions = [
-        partition.name
-        for vpod in declaration.vpods.values()
-        if vpod.ipuof == FILES and declaration.controller_of(vpod) == controller
-        for partition in vpod.partitions
-    ]
     return {
         "vipu_controller_mode": controller.mode,
         "vipu_controller_user_port": controller.user_port,
@@ -154,17 +150,17 @@ def _controller_variables(declaration: Declaration, controller: Controller) -> d
             if cluster.controller == controller.name
             for name in cluster_agents(declaration, cluster.name)
         ],
-        **({"vipu_ipuof_partitions": partitions} if partitions else {}),
     }
 
 
-def _dedicated_vpods(declaration: Declaration) -> dict[str, list[str]]:
-    """Host to the vPODs that have, or may have had, a dedicated controller there."""
-    found: dict[str, list[str]] = {}
-    for vpod in (*declaration.absent.values(), *declaration.vpods.values()):
-        if vpod.is_dedicated or vpod.name in declaration.absent:
-            found.setdefault(declaration.dedicated_host(vpod), []).append(vpod.name)
-    return found
+def _of_vpod(declaration: Declaration, vpod: Vpod) -> dict[str, list[str]]:
+    """What the host of a vPOD's controller has to know of it."""
+    has_files = vpod.ipuof == FILES and vpod.partitions and vpod.name in declaration.vpods
+    may_have_its_own = vpod.is_dedicated or vpod.name in declaration.absent
+    return {
+        **({"vipu_ipuof_partitions": [partition.name for partition in vpod.partitions]} if has_files else {}),
+        **({"vipu_dedicated_vpods": [vpod.name]} if may_have_its_own else {}),
+    }
 
 
 def _variables(device: Device, vlan: int | None) -> dict[str, Any]:

@@ -258,7 +258,7 @@ class Declaration:
         return self.controllers[self.clusters[vpod.cluster].controller]
 
     def dedicated_host(self, vpod: Vpod) -> str:
-        """The host on which a vPOD has its dedicated controller, if it has one."""
+        """The host on which a vPOD has, or may have, its dedicated controller; else that of its cluster's."""
         return vpod.controller_host or self.controller_of(vpod).host_name
 
     def controllers_on(self, host: str) -> list[Controller]:

@@ -142,7 +142,8 @@ def test_a_cloud_is_worked_on_from_the_control_node() -> None:
 @pytest.mark.parametrize("state", ["present", "absent"])
 def test_a_dedicated_controller_may_have_a_host_of_its_own(state: str) -> None:
     own = {"controller": "dedicated", "controller_address": "10.3.1.220"}
-    alice = {"cluster": "c", "ipus": 4, "vlan": 101, "state": state, **own}
+    files = {"ipuof": "files", "partitions": {"train": {"ipus": 4}}}
+    alice = {"cluster": "c", "ipus": 4, "vlan": 101, "state": state, **own, **files}
     declaration = parse_declaration(
         {
             "schema": 1,
@@ -157,6 +158,8 @@ def test_a_dedicated_controller_may_have_a_host_of_its_own(state: str) -> None:
         "management_address": "10.3.1.220",
         "ansible_host": "10.3.1.220",
         "vipu_dedicated_vpods": ["alice"],
+        **({"vipu_ipuof_partitions": ["train"]} if state == "present" else {}),
     }
+    assert "vipu_ipuof_partitions" not in hosts["p-poplar1"]
     assert hosts["p-poplar1"]["vipu_dedicated_vpods"] == ["bob"]
     assert groups(declaration)["vipu_controllers"] == ["alice-controller", "p-poplar1"]
