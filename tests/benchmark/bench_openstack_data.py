@@ -59,7 +59,9 @@ class Floor(SimulatedPod):
 
     def make(self) -> None:
         """Make what is declared, and wait until the machine can be used."""
-        self._with_cloud(f"{PROGRAMS}/ansible-playbook", "-i", str(self.inventory), "playbooks/site.yml", "-e", self._words)
+        self._with_cloud(
+            f"{PROGRAMS}/ansible-playbook", "-i", str(self.inventory), "playbooks/site.yml", "-e", self._words
+        )
         until = time.monotonic() + PATIENCE
         while "status: done" not in self._cloud_init():
             if time.monotonic() > until:
@@ -122,13 +124,18 @@ def figures() -> list[dict[str, Any]]:
             addresses = [place(WORKLOAD).partition(":")[0] for place in places]
             rates = [[_found(RATE, place(WORKLOAD)) for place in places] for _round in range(ROUNDS)]
             pings = [
-                [_found(ROUND_TRIP, place(f"{PINGS} {address}")) for place, address in zip(places, addresses, strict=True)]
+                [
+                    _found(ROUND_TRIP, place(f"{PINGS} {address}"))
+                    for place, address in zip(places, addresses, strict=True)
+                ]
                 for _round in range(ROUNDS)
             ]
     machine_rate, bare_rate = (max(column) for column in zip(*rates, strict=True))
     machine_ping, bare_ping = (min(column) for column in zip(*pings, strict=True))
     return [
-        figure("openstack: data rate of an emulated machine over a bare server's", machine_rate / bare_rate, 0.02, True),
+        figure(
+            "openstack: data rate of an emulated machine over a bare server's", machine_rate / bare_rate, 0.02, True
+        ),
         figure("openstack: round trip of an emulated machine over a bare server's", machine_ping / bare_ping, 50),
     ]
 

@@ -23,6 +23,14 @@ from tests.support.secret_spellings import SHOW_KEYS, secrets_in
 from tests.support.simulated_pod import STATE
 
 PATIENCE = 300
+METADATA = "169.254.169.254"
+# Of a V-IPU controller, for users.
+USER_PORT = 8090
+# Each address on each of a machine's networks, as if it were a neighbour there.
+PING_ALL = """
+for address in {addresses}; do for device in {devices}; do
+    sudo ping -q -c 1 -W 3 -I $device $address >/dev/null 2>&1 && echo $address by $device &
+done; done; wait"""
 # With the headers of IPv4 and ICMP, what fills a frame of 9000 bytes.
 FULL_FRAME = 8972
 TIMER = "ipu-pod-cloud-partitions.timer"
@@ -59,6 +67,10 @@ class Machine:
     def rnic_address(self, vpod: str) -> str:
         """Its address on the RNIC network of a vPOD, in which it has to be."""
         return str(self._addresses[f"vpod-{vpod}-rnic"])
+
+    def device(self, address: str) -> str:
+        """The interface that has one of its addresses."""
+        return self.said(f"ip -o -4 address show to {address}").split()[1]
 
     def wait_for_login(self) -> None:
         """Wait until its owner has a shell and cloud-init has done all that it does."""
@@ -216,6 +228,16 @@ def machines_of(pod: Pod, vpod: str) -> list[str]:
     return [pod.sim["ipu_machines"][name]["rnic"]["lease"].partition("/")[0] for name in names]
 
 
+def addresses_of_the_pod(pod: Pod) -> set[str]:
+    """All that its machines and switches have, on the control, management and RNIC networks, and its cloud."""
+    hosts = [*pod.sim["controllers"], *pod.sim["poplar_servers"], *pod.sim["clouds"]]
+    shown = "".join(pod.inside(host, "ip -o -4 address show scope global") for host in hosts)
+    devices = [*pod.sim["switches"].values(), *pod.sim["clouds"].values()]
+    cards = [machine[card] for machine in pod.sim["ipu_machines"].values() for card in ("bmc", "gateway")]
+    found = {*re.findall(r"inet ([\d.]+)", shown), *(each["management"] for each in devices)}
+    return found | {card["address"] for card in cards}
+
+
 @pytest.mark.parametrize("playbook", ["openstack", "site"])
 def test_a_second_run_changes_nothing(pod: Pod, playbook: str) -> None:
     run = pod.playbook(playbook)
@@ -240,16 +262,32 @@ def test_a_machine_lands_on_the_hypervisor_of_its_vpod(operator: Any, machines: 
     assert hosts == {"alice": "pod001-poplar3", "bob": "pod001-poplar4"}
 
 
-@pytest.mark.parametrize(("vpod", "other"), [("alice", "bob"), ("bob", "alice")])
-def test_a_machine_reaches_the_ipu_machines_of_its_vpod_alone(
-    pod: Pod, machines: dict[str, Machine], vpod: str, other: str
-) -> None:
-    own, others = machines_of(pod, vpod), machines_of(pod, other)
-    assert (len(own), len(others)) == (4, 4)
+@pytest.mark.parametrize("vpod", ["alice", "bob"])
+def test_full_frames_reach_the_ipu_machines_of_a_vpod(pod: Pod, machines: dict[str, Machine], vpod: str) -> None:
+    own = machines_of(pod, vpod)
+    assert len(own) == 4
     for address in own:
         machines[vpod].said(f"ping -q -c 1 -W 5 -M do -s {FULL_FRAME} {address}")
-    for address in (*others, machines[other].rnic_address(other)):
-        assert machines[vpod].shell(f"ping -q -c 1 -W 2 {address}").returncode == 1
+
+
+@pytest.mark.parametrize(("vpod", "other"), [("alice", "bob"), ("bob", "alice")])
+def test_a_machine_reaches_what_is_of_its_vpod_and_nothing_else(
+    pod: Pod, machines: dict[str, Machine], vpod: str, other: str
+) -> None:
+    machine, theirs = machines[vpod], machines[other]
+    own = machines_of(pod, vpod)
+    everything = {*addresses_of_the_pod(pod), *own, *machines_of(pod, other), METADATA}
+    everything |= {theirs.address, theirs.rnic_address(other)}
+    control, rnic = machine.device(machine.address), machine.device(machine.rnic_address(vpod))
+    answers = machine.said(PING_ALL.format(addresses=" ".join(sorted(everything)), devices=f"{control} {rnic}"))
+    of_the_site = pod.sim["control"]["controllers"]["ctrl001"]
+    assert set(answers.splitlines()) == {f"{of_the_site} by {control}", *(f"{address} by {rnic}" for address in own)}
+    # Their machine's door is for the site's hosts alone, which the tests come from; and nobody serves metadata here.
+    connects = [
+        machine.shell(f"timeout 5 bash -c '</dev/tcp/{address}/{port}'").returncode == 0
+        for address, port in ((of_the_site, USER_PORT), (theirs.address, 22), (METADATA, 80))
+    ]
+    assert connects == [True, False, False]
 
 
 def test_nobody_but_the_operator_reads_the_user_data(user_data: Path) -> None:
