@@ -80,6 +80,11 @@ MASKED_UNITS = (
     "systemd-networkd-wait-online.service",
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
 )
+# A machine has no disks, consoles and kernel parameters of its own; each of these is a process at every daemon-reload.
+MASKED_GENERATORS = (
+    *("cryptsetup", "debug", "fstab", "getty", "gpt-auto", "hibernate-resume", "integritysetup", "rc-local"),
+    *("run", "system-update", "sysv", "veritysetup"),
+)
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
 # Host keys come with each machine; the archive of the host that built the image is nobody's business.
 REMOVED = "etc/ssh/ssh_host_* etc/apt/sources.list etc/apt/apt.conf.d/99mmdebstrap"
@@ -125,7 +130,7 @@ def host_apt_settings() -> str:
 
 def tag(software: Iterable[Software] = ()) -> str:
     """The name and tag of the image that this version of the simulator runs on."""
-    recipe = (_packages(software), MASKED_UNITS, METADATA, *_hooks(software))
+    recipe = (_packages(software), MASKED_UNITS, MASKED_GENERATORS, METADATA, *_hooks(software))
     return f"{_name(software)}:{fingerprint(recipe, root_files(_files(software)))}"
 
 
@@ -140,6 +145,8 @@ def build_image(podman: Podman, state: StateDirectory, software: Iterable[Softwa
     archive = state.image / "image.tar"
     hooks = (
         f'chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
+        'mkdir --parents "$1"/etc/systemd/system-generators',
+        *(f'ln -s /dev/null "$1"/etc/systemd/system-generators/systemd-{name}-generator' for name in MASKED_GENERATORS),
         'chroot "$1" systemctl --quiet disable chrony.service rsyslog.service',
         'chroot "$1" systemctl --quiet enable power-on.service start-for-devices.service',
         *_hooks(software),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,3 +26,15 @@ def fresh_pod() -> Iterator[Any]:
 def pod(fresh_pod: Any) -> Any:
     """The pod as declared, whoever has brought it up."""
     return brought_up(fresh_pod)
+
+
+def first_process(machine: str) -> int:
+    """The process that a machine began with."""
+    ask = ["podman", "inspect", "--format", "{{.State.Pid}}", f"podsim-{machine}"]
+    return int(subprocess.run(ask, check=True, capture_output=True, text=True).stdout)
+
+
+def below(process: int, program: str) -> int:
+    """A child of a process, by what is in its command."""
+    children = subprocess.run(["pgrep", "-P", str(process), "-f", program], check=True, capture_output=True, text=True)
+    return int(children.stdout.split()[0])

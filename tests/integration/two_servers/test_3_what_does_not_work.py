@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from xml.etree import ElementTree
 
 import yaml
 
-from tests.integration.two_servers.conftest import INVENTORY
+from tests.integration.two_servers.conftest import INVENTORY, below, first_process
 from tests.support.simulated_pod import STATE
 
 SEEN = STATE / "switches" / "pod001-tor" / "surroundings.json"
@@ -45,13 +46,14 @@ def seen(**faults: Any) -> Iterator[None]:
 
 @contextmanager
 def without_answer(pod: Any, machine: str) -> Iterator[None]:
-    """An IPU-Machine hangs, and its controller knows; afterwards its partition works again."""
-    subprocess.run(["podman", "pause", f"podsim-{machine}"], check=True, capture_output=True)
+    """The V-IPU agent of an IPU-Machine hangs, and its controller knows; afterwards its partition works again."""
+    agent = below(first_process(machine), "agent")
+    os.kill(agent, signal.SIGSTOP)
     try:
         pod.inside("ctrl001", until(f"vipu-admin -P 8091 get agent {machine} | grep -q Down"))
         yield
     finally:
-        subprocess.run(["podman", "unpause", f"podsim-{machine}"], check=True, capture_output=True)
+        os.kill(agent, signal.SIGCONT)
         pod.inside("ctrl001", until(f"vipu-admin -P 8091 get agent {machine} | grep -q Up"))
         pod.inside("ctrl001", until("vipu-admin -P 8091 get partition train | grep -q ACTIVE"))
 

@@ -14,7 +14,7 @@ import pytest
 
 from podsim.floor.daemons import Daemons
 from podsim.floor.state import StateDirectory
-from tests.integration.two_servers.conftest import INVENTORY
+from tests.integration.two_servers.conftest import INVENTORY, below, first_process
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.processes import wait_until
 from tests.support.simulated_pod import STATE, podsim
@@ -30,17 +30,6 @@ def daemons() -> dict[str, int]:
 def up() -> bool:
     """Whether the pod says that all of it is up."""
     return subprocess.run([f"{PROGRAMS}/podsim", "status"], cwd=ROOT, capture_output=True, check=False).returncode == 0
-
-
-def first_process(machine: str) -> int:
-    ask = ["podman", "inspect", "--format", "{{.State.Pid}}", f"podsim-{machine}"]
-    return int(subprocess.run(ask, check=True, capture_output=True, text=True).stdout)
-
-
-def below(process: int, program: str) -> int:
-    """A child of a process, by what is in its command."""
-    children = subprocess.run(["pgrep", "-P", str(process), "-f", program], check=True, capture_output=True, text=True)
-    return int(children.stdout.split()[0])
 
 
 def keeper(machine: str) -> int:
