@@ -112,7 +112,7 @@ def test_other_clients_see_what_is_declared(pod: Pod, tmp_path: Path) -> None:
     assert group["project_id"] == project["id"]
     (rule,) = (each for each in group["security_group_rules"] if each["direction"] == "ingress")
     assert (rule["protocol"], rule["port_range_min"], rule["port_range_max"]) == ("tcp", 22, 22)
-    assert rule["remote_ip_prefix"] == "10.6.0.0/16"
+    assert rule["remote_ip_prefix"] == "10.6.0.0/24"
     (flavor,) = seen["flavor"]["flavors"]
     assert (flavor["vcpus"], flavor["ram"], flavor["disk"], flavor["is_public"]) == (1, 512, 4, False)
     assert flavor["extra_specs"] == {"trait:CUSTOM_IPU_POD_ALICE": "required"}
