@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -121,7 +121,7 @@ class Editor:
         assert furthest is not None
         raise furthest
 
-    def _expand(self, match: Match, words: list[str]) -> list[list[str]]:
+    def _expand(self, match: Match, words: Sequence[str]) -> list[list[str]]:
         """The lines that this one stands for, if it names several things, or a range of VLANs or interfaces."""
         slots = match.statement.template.slots
         several = match.statement.template.several

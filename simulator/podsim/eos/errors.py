@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class EosError(Exception):
     """A command that EOS refuses.
@@ -48,7 +50,7 @@ class InvalidInput(EosError):
         self.token = token
 
     @classmethod
-    def at(cls, words: list[str], token: int) -> InvalidInput:
+    def at(cls, words: Sequence[str], token: int) -> InvalidInput:
         """The word at index `token` does not belong there, or, behind the last word, one is missing."""
         if token >= len(words):
             return cls(f"Incomplete command (at token {len(words) - 1}: '{words[-1]}')", token)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from podsim.eos.errors import InvalidInput
@@ -83,6 +83,8 @@ class Mode:
         """The position of a statement in this block; kept lines come first."""
         return self._ranks[id(statement)]
 
+    # The lines of a configuration are read again and again.
+    @lru_cache(maxsize=4096)  # noqa: B019  (there are as many blocks as the grammar has)
     def find(self, words: Words, abbreviate: bool, release: Release = DEFAULT_RELEASE) -> Match:
         """The statement that reads this line in that release, whichever way the line is spelled.
 

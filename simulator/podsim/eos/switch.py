@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Protocol
@@ -220,12 +221,19 @@ class Switch:
         raise EosError(f"Error opening {name} (Invalid argument)")
 
     def _load(self, path: Path) -> Node:
-        root = empty_config(self.hardware)
         try:
-            load(root, path.read_text(), self.release)
+            return _loaded(path.read_text(), self.hardware, self.release).copy()
         except EosError as error:
             raise EosError(f"{path}: {error}") from None
-        return root
+
+
+# Clients ask for the startup-config again and again, and it seldom changes.
+@lru_cache(maxsize=8)
+def _loaded(text: str, hardware: Hardware, release: Release) -> Node:
+    """A configuration from its text, of which nothing may be changed but in a copy."""
+    root = empty_config(hardware)
+    load(root, text, release)
+    return root
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from podsim.eos import interface_names, vlan_lists
@@ -90,10 +90,12 @@ class Slot:
 class Words(NamedTuple):
     """A command line split at blanks, with the rest of the line behind each word's start as it was typed."""
 
-    words: list[str]
-    rests: list[str]
+    words: tuple[str, ...]
+    rests: tuple[str, ...]
 
 
+# The lines of a configuration are read again and again.
+@lru_cache(maxsize=4096)
 def split(line: str) -> Words:
     """Split a command line into words."""
     line = line.strip()
@@ -101,7 +103,7 @@ def split(line: str) -> Words:
     joined = interface_names.join_split_names(words)
     if joined != words:
         return split(" ".join(joined))
-    return Words(words, [line[match.start() :] for match in re.finditer(r"\S+", line)])
+    return Words(tuple(words), tuple(line[match.start() :] for match in re.finditer(r"\S+", line)))
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Template:
         """The position of the slot that reads several words, if there is one: the command stands for as many lines."""
         return next((index for index, slot in enumerate(self.slots) if slot.several), None)
 
-    def may_begin_with(self, first: list[str], abbreviate: bool) -> bool:
+    def may_begin_with(self, first: Sequence[str], abbreviate: bool) -> bool:
         """A quick look at the first word, if there is one: false when `match` would refuse it."""
         literal = self.slots[0].literal
         return literal is None or not first or abbreviate or literal == first[0].lower()

@@ -67,8 +67,8 @@ GEOMETRY = ("-h", "255", "-s", "63")
 
 def guest_image() -> Path:
     """Where the disk of this version of the simulator is, or will be."""
-    recipe = (PACKAGES, MASKED_UNITS, ENABLED_UNITS, MODULES, NEEDED_MODULES, partition_table(), INIT.read_bytes())
-    return CACHE / f"guest-{image.fingerprint((*recipe, BOOT_MENU.read_bytes()), files())}" / "disk.qcow2"
+    recipe = (PACKAGES, _hooks(), MODULES, NEEDED_MODULES, partition_table(), INIT.read_bytes(), BOOT_MENU.read_bytes())
+    return CACHE / f"guest-{image.fingerprint(recipe, files())}" / "disk.qcow2"
 
 
 def link(disk: Path) -> None:
@@ -121,7 +121,7 @@ def partition_table() -> bytes:
 
 def files() -> bytes:
     """A tar archive of the image's own files, and of all that its programs import."""
-    folders = {image.ROOT_FILES: PROGRAMS, FILES / "rootfs": ("**/*",)}
+    folders = {image.ROOT_FILES: (*PROGRAMS, image.KEEP_BYTECODE), FILES / "rootfs": ("**/*",)}
     return image.root_files(folders, {f"opt/podsim/{name}": SOURCE.parent / name for name in _modules()})
 
 
@@ -137,6 +137,7 @@ def _modules() -> list[str]:
 def _hooks() -> tuple[str, ...]:
     return (
         f'chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
+        image.mask_generators(image.MASKED_GENERATORS),
         f'chroot "$1" systemctl --quiet enable {" ".join(ENABLED_UNITS)}',
         'chroot "$1" python3 -m compileall -q /opt/podsim',
         # Present and empty: a first start that is no first boot, which would enable every service.

@@ -24,6 +24,8 @@ from podsim.floor.state import StateDirectory
 
 NAME = "localhost/podsim-floor"
 ROOT_FILES = Path(__file__).parent / "rootfs"
+# Compiles a module of Ansible once, not each time that it comes to a machine.
+KEEP_BYTECODE = "usr/lib/python3/dist-packages/keep_bytecode.*"
 CONTAINER_FILES = {ROOT_FILES: ("**/*",)}
 # What a management server offers to the pod; off until somebody switches it on.
 SERVICES = ("dnsmasq-base", "chrony", "rsyslog")
@@ -80,11 +82,13 @@ MASKED_UNITS = (
     "systemd-networkd-wait-online.service",
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
 )
-# A machine has no disks, consoles and kernel parameters of its own; each of these is a process at every daemon-reload.
+# Nothing here is what these look for, and each of them is a process at every daemon-reload.
 MASKED_GENERATORS = (
-    *("cryptsetup", "debug", "fstab", "getty", "gpt-auto", "hibernate-resume", "integritysetup", "rc-local"),
+    *("cryptsetup", "debug", "gpt-auto", "hibernate-resume", "integritysetup", "rc-local"),
     *("run", "system-update", "sysv", "veritysetup"),
 )
+# A container has no disks and consoles either.
+MASKED_IN_CONTAINERS = tuple(sorted((*MASKED_GENERATORS, "fstab", "getty")))
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*")
 # Host keys come with each machine; the archive of the host that built the image is nobody's business.
 REMOVED = "etc/ssh/ssh_host_* etc/apt/sources.list etc/apt/apt.conf.d/99mmdebstrap"
@@ -130,7 +134,7 @@ def host_apt_settings() -> str:
 
 def tag(software: Iterable[Software] = ()) -> str:
     """The name and tag of the image that this version of the simulator runs on."""
-    recipe = (_packages(software), MASKED_UNITS, MASKED_GENERATORS, METADATA, *_hooks(software))
+    recipe = (_packages(software), MASKED_UNITS, MASKED_IN_CONTAINERS, METADATA, *_hooks(software))
     return f"{_name(software)}:{fingerprint(recipe, root_files(_files(software)))}"
 
 
@@ -145,8 +149,7 @@ def build_image(podman: Podman, state: StateDirectory, software: Iterable[Softwa
     archive = state.image / "image.tar"
     hooks = (
         f'chroot "$1" systemctl --quiet mask {" ".join(MASKED_UNITS)}',
-        'mkdir --parents "$1"/etc/systemd/system-generators',
-        *(f'ln -s /dev/null "$1"/etc/systemd/system-generators/systemd-{name}-generator' for name in MASKED_GENERATORS),
+        mask_generators(MASKED_IN_CONTAINERS),
         'chroot "$1" systemctl --quiet disable chrony.service rsyslog.service',
         'chroot "$1" systemctl --quiet enable power-on.service start-for-devices.service',
         *_hooks(software),
@@ -158,6 +161,12 @@ def build_image(podman: Podman, state: StateDirectory, software: Iterable[Softwa
         podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag(software))
     finally:
         archive.unlink(missing_ok=True)
+
+
+def mask_generators(names: Iterable[str]) -> str:
+    """A shell command that masks generators of systemd in the system at $1."""
+    each = "".join(f" && ln -s /dev/null systemd-{name}-generator" for name in names)
+    return f'mkdir --parents "$1"/etc/systemd/system-generators && cd "$1"/etc/systemd/system-generators{each}'
 
 
 def _name(software: Iterable[Software]) -> str:

@@ -25,7 +25,7 @@ PACKAGES = (
     *("rdma-core", "ibverbs-utils", "rdmacm-utils", "perftest"),
 )
 # Of a container's own files only these: a kernel of its own needs no stand-ins, and forgets by itself.
-COMMON_FILES = ("etc/ssh/**/*", "etc/systemd/network/*", "usr/lib/python3/dist-packages/keep_bytecode.*")
+COMMON_FILES = ("etc/ssh/**/*", "etc/systemd/network/*", image.KEEP_BYTECODE)
 # Which of them configures the RNICs is for the owner to say.
 DISABLED_UNITS = ("systemd-networkd.service", "systemd-networkd.socket", "NetworkManager.service")
 # The kernel has 4000 more, all for hardware that no virtual machine has.
@@ -64,7 +64,7 @@ class VmImage:
 
 def vm_image() -> VmImage:
     """Where the image of this version of the simulator is, or will be."""
-    recipe = (PACKAGES, image.MASKED_UNITS, DISABLED_UNITS, MODULES, NEEDED_MODULES, DISK_SIZE, INIT.read_bytes())
+    recipe = (PACKAGES, _hooks(), MODULES, NEEDED_MODULES, DISK_SIZE, INIT.read_bytes())
     return VmImage(CACHE / f"vm-{image.fingerprint(recipe, _files())}")
 
 
@@ -92,6 +92,7 @@ def _files() -> bytes:
 def _hooks() -> tuple[str, ...]:
     return (
         f'chroot "$1" systemctl --quiet mask {" ".join(image.MASKED_UNITS)}',
+        image.mask_generators(image.MASKED_GENERATORS),
         f'chroot "$1" systemctl --quiet disable {" ".join(DISABLED_UNITS)}',
         # Present and empty: a first start that is no first boot, which would enable every service.
         'install -d "$1/etc/podsim" && : >"$1/etc/machine-id"',
