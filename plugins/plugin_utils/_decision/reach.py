@@ -127,12 +127,15 @@ class _Floor:
         }
 
     def _as_allocated(self, switches: Sequence[str]) -> dict[str, str]:
-        """A port that is not looked at is taken to be in the VLAN of the vPOD that has its allocation."""
+        """A port that is not looked at is taken to be in a VLAN of the vPOD that has its allocation.
+
+        That vPOD may be declared without a VLAN only since the last run.
+        """
         vpods = {**self.declaration.absent, **self.declaration.vpods}
         return {
             machine: name
             for machine, name in self._holders(()).items()
-            if name in vpods and vpods[name].vlan is not None
+            if name in vpods
             if machine in self.devices and self.switch_of(machine) in switches
         }
 

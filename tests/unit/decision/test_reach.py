@@ -113,6 +113,9 @@ def test_a_run_that_leaves_the_switch_out_takes_no_allocation_away(looks: Looks)
     (sentence,) = told(looks, SMALLER, hosts=(CONTROLLER, "p-poplar1"))
     assert sentence == f"the VLAN of vPOD alice would reach p-ipum3..4, which no vPOD has; {CHANGE}"
     assert told(looks, hosts=(CONTROLLER, "p-poplar1")) == []
+    # On the switch, the vPOD still has the VLAN that it is declared without since the last run.
+    without_one = {**SMALLER, "alice": {key: value for key, value in SMALLER["alice"].items() if key != "vlan"}}
+    assert told(looks, without_one, hosts=(CONTROLLER, "p-poplar1")) == [sentence]
 
 
 def test_nor_does_one_give_an_allocation_that_another_vlan_reaches(looks: Looks) -> None:
