@@ -102,8 +102,8 @@ check: setup ## Lint, types, unit and property tests: about two minutes
 
 .PHONY: test
 test: setup ## Everything that CI runs
-# Virtual machines leave half of the processors, and what needs no pod takes it. Pods wait now and then, too.
-	@$(PHASES) --tests "acceptance images | lint types unit docs sanity contract" "integration | molecule"
+# Pods and virtual machines wait now and then, and leave of the processors what the other phases take.
+	@$(PHASES) --tests "images integration | lint types unit docs sanity contract acceptance molecule"
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments

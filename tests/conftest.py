@@ -18,6 +18,7 @@ settings.load_profile("ipu.pod")
 
 # What takes long begins early, so that no worker is alone with it in the end. In the order of their time.
 LONG_ONES = (
+    "integration/cloud/",
     "integration/slurm/",
     "integration/chaos/",
     "integration/vpods/",
