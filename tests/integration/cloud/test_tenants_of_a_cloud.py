@@ -238,21 +238,28 @@ def partitions_of(pod: Pod) -> set[str]:
     return {partition["id"] for partition in json.loads(administrator(pod, "--showjson list partitions"))["partitions"]}
 
 
-def machines_of(pod: Pod, vpod: str) -> list[str]:
-    """The RNIC addresses of a vPOD's IPU-Machines, from the V-IPU controller."""
+def machines_of(pod: Pod, vpod: str) -> dict[str, str]:
+    """A vPOD's IPU-Machines by their RNIC addresses, from the V-IPU controller."""
     agents = administrator(pod, f"--showjson get allocation {vpod}")
-    names = [name for name in pod.sim["ipu_machines"] if f'"{name}"' in agents]
-    return [pod.sim["ipu_machines"][name]["rnic"]["lease"].partition("/")[0] for name in names]
+    return {rnic_address_of(pod, name): name for name in pod.sim["ipu_machines"] if f'"{name}"' in agents}
 
 
-def addresses_of_the_pod(pod: Pod) -> set[str]:
-    """All that its machines and switches have, on the control, management and RNIC networks, and its cloud."""
-    hosts = [*pod.sim["controllers"], *pod.sim["poplar_servers"], *pod.sim["clouds"]]
-    shown = "".join(pod.inside(host, "ip -o -4 address show scope global") for host in hosts)
-    devices = [*pod.sim["switches"].values(), *pod.sim["clouds"].values()]
-    cards = [machine[card] for machine in pod.sim["ipu_machines"].values() for card in ("bmc", "gateway")]
-    found = {*re.findall(r"inet ([\d.]+)", shown), *(each["management"] for each in devices)}
-    return found | {card["address"] for card in cards}
+def rnic_address_of(pod: Pod, ipu_machine: str) -> str:
+    return str(pod.sim["ipu_machines"][ipu_machine]["rnic"]["lease"].partition("/")[0])
+
+
+def addresses_of_the_pod(pod: Pod) -> dict[str, str]:
+    """Whose all addresses are that its machines and switches and its cloud have, on every network."""
+    found = {
+        address: host
+        for host in (*pod.sim["controllers"], *pod.sim["poplar_servers"], *pod.sim["clouds"])
+        for address in re.findall(r"inet ([\d.]+)", pod.inside(host, "ip -o -4 address show scope global"))
+    }
+    found |= {switch["management"]: name for name, switch in pod.sim["switches"].items()}
+    for name, machine in pod.sim["ipu_machines"].items():
+        addresses = (machine["bmc"]["address"], machine["gateway"]["address"], rnic_address_of(pod, name))
+        found |= dict.fromkeys(addresses, name)
+    return found
 
 
 @pytest.mark.parametrize("playbook", ["openstack", "site"])
@@ -292,17 +299,19 @@ def test_a_machine_reaches_what_is_of_its_vpod_and_nothing_else(
     pod: Pod, machines: dict[str, Machine], vpod: str, other: str
 ) -> None:
     machine, theirs = machines[vpod], machines[other]
-    own = machines_of(pod, vpod)
-    everything = {*addresses_of_the_pod(pod), *own, *machines_of(pod, other), METADATA}
-    everything |= {theirs.address, theirs.rnic_address(other)}
+    everything = {**addresses_of_the_pod(pod), METADATA: "metadata"}
+    everything |= dict.fromkeys((theirs.address, theirs.rnic_address(other)), "their machine")
     control, rnic = machine.device(machine.address), machine.device(machine.rnic_address(vpod))
     answers = machine.said(shlex.join(["sudo", "python3", "-c", PING_ALL, f"{control} {rnic}", " ".join(everything)]))
-    of_the_site = pod.sim["control"]["controllers"]["ctrl001"]
-    assert set(answers.splitlines()) == {f"{of_the_site} by {control}", *(f"{address} by {rnic}" for address in own)}
+    answered = {(everything[line.split()[0]], line.split()[-1]) for line in answers.splitlines()}
+    # Both are hosts of the site, which tenants' machines may reach by the control network.
+    of_the_site = {("ctrl001", control), ("cloud001", control)}
+    assert answered == {*of_the_site, *((name, rnic) for name in machines_of(pod, vpod).values())}
     # Their machine's door is for the site's hosts alone, which the tests come from; and nobody serves metadata here.
+    controller = pod.sim["control"]["controllers"]["ctrl001"]
     connects = [
         machine.shell(f"timeout 5 bash -c '</dev/tcp/{address}/{port}'").returncode == 0
-        for address, port in ((of_the_site, USER_PORT), (theirs.address, 22), (METADATA, 80))
+        for address, port in ((controller, USER_PORT), (theirs.address, 22), (METADATA, 80))
     ]
     assert connects == [True, False, False]
 
