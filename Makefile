@@ -100,10 +100,14 @@ lock: setup ## Write the versions and hashes of all packages that follow from py
 check: setup ## Lint, types, unit and property tests: about two minutes
 	@$(PHASES) --tests lint types unit
 
+# Minutes in which phases, and pods of the integration tests, have to begin; those that have not are left out and named.
+PHASES_WITHIN :=
+PODS_WITHIN :=
+
 .PHONY: test
 test: setup ## Everything that CI runs
 # Pods and virtual machines wait now and then, and leave of the processors what the other phases take.
-	@$(PHASES) --tests "images integration | lint types unit docs sanity contract acceptance molecule"
+	@$(PHASES) --tests $(addprefix --begin-within=,$(PHASES_WITHIN)) "images integration | lint types unit docs sanity contract acceptance molecule"
 
 .PHONY: lint
 lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
@@ -154,7 +158,7 @@ images: setup ## Build the images of simulated machines, and what a cloud needs 
 
 .PHONY: integration
 integration: images ## The playbooks on simulated pods, two at a time, each as on a machine of its own
-	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder tests/integration
+	@python -m pytest --verbose --tx '2*popen//python=tests/tools/machine_of_its_own.sh' --dist loadscope --no-loadscope-reorder $(addprefix --begin-within=,$(PODS_WITHIN)) tests/integration
 
 SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
 

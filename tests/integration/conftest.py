@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,20 +30,53 @@ INVENTORY = ROOT / "inventories" / "sim_pod64"
 AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
 
 
+def pod_of(nodeid: str) -> str:
+    """What the tests of a file, or of a folder with one pod, have in common; seeds of chaos go together by the ten."""
+    file, _, test = nodeid.partition("::")
+    some = re.match(r"test_seed\[([1-9]\d*)-", test)
+    return file.removeprefix("tests/integration/").partition("/")[0] + (some[1] if some else "")
+
+
 # Marks of xdist_group would say the same, but pytest-xdist 3.8 does not see them with pytest 9.2.
 class OneWorkerForAPod(LoadScopeScheduling):
     """The tests of a file, or of a folder with one pod, stay with one worker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """The common part of the tests that go to the same worker; seeds of chaos go there by the ten."""
-        file, _, test = nodeid.partition("::")
-        some = re.match(r"test_seed\[([1-9]\d*)-", test)
-        return file.removeprefix("tests/integration/").partition("/")[0] + (some[1] if some else "")
+        """The common part of the tests that go to the same worker."""
+        return pod_of(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForAPod:
     """Chooses it."""
     return OneWorkerForAPod(config, log)
+
+
+class InTime:
+    """Begins no further pod when the time is up; one that has begun has all its tests."""
+
+    def __init__(self, minutes: float) -> None:
+        self._until = time.monotonic() + 60 * minutes
+        self._begun: set[str] = set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Skips a test whose pod has not begun in time."""
+        pod = pod_of(item.nodeid)
+        if pod not in self._begun and time.monotonic() > self._until:
+            pytest.skip("the time was up before its pod began; run: make integration")
+        self._begun.add(pod)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of runs whose time is limited."""
+    parser.addoption("--begin-within", type=float, metavar="MINUTES", help="begin no further pod after so long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Limits the time of a run."""
+    minutes = config.getoption("--begin-within", None)
+    if minutes is not None:
+        config.pluginmanager.register(InTime(minutes))
 
 
 class Pod:

@@ -4,13 +4,15 @@
 
 With --tests a failed phase does not stop the ones after it, the summary names what failed and why, and says why tests
 were skipped, and the last line adds up all tests: `N passed, N failed`, where a phase that runs no
-pytest counts as one test. A group such as "acceptance | lint types" runs the targets behind the bar with what those
+pytest counts as one test. With --begin-within, a phase that has not begun after so many minutes is left out, and the
+summary names it. A group such as "acceptance | lint types" runs the targets behind the bar with what those
 before it leave of the processors; each of them says all that it has to say when it has ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import subprocess
 import sys
@@ -156,22 +158,30 @@ def run_tests(name: str, tell: Callable[[str], object] = say, first: tuple[str, 
     return phase
 
 
-def run_in_background(names: list[str]) -> list[Phase]:
+def left_out(name: str) -> Phase:
+    """A phase for which there was no time."""
+    return Phase(name, 0, 0.0, Counter(skipped=1), (f"the time was up before it began; run: make {name}",))
+
+
+def run_in_background(names: list[str], until: float) -> list[Phase]:
     """Run make targets one after the other with what others leave of the processors; show each when it has ended."""
     phases = []
     for name in names:
+        if time.monotonic() > until:
+            phases.append(left_out(name))
+            continue
         output: list[str] = []
         phases.append(run_tests(name, output.append, ("nice", "-n", "10")))
         say("".join(output))
     return phases
 
 
-def run_group(group: str) -> list[Phase]:
-    """Run make targets one after the other, beside those behind a bar."""
+def run_group(group: str, until: float = math.inf) -> list[Phase]:
+    """Run make targets one after the other, beside those behind a bar; none begins later than `until`."""
     names, _bar, beside = group.partition("|")
     with ThreadPoolExecutor() as executor:
-        background = executor.submit(run_in_background, beside.split())
-        phases = [run_tests(name) for name in names.split()]
+        background = executor.submit(run_in_background, beside.split(), until)
+        phases = [left_out(name) if time.monotonic() > until else run_tests(name) for name in names.split()]
     return [*background.result(), *phases]
 
 
@@ -211,12 +221,14 @@ def main() -> int:
     """Run the phases and say how they ended; the exit status is 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tests", action="store_true", help="run every phase and add up the tests")
+    parser.add_argument("--begin-within", type=float, default=math.inf, metavar="MINUTES", help="with --tests")
     parser.add_argument("phases", nargs="+", metavar="TARGET", help="with --tests also a group: TARGETS | TARGETS")
     arguments = parser.parse_args()
 
     started = time.monotonic()
     if arguments.tests:
-        phases = [phase for group in arguments.phases for phase in run_group(group)]
+        until = started + 60 * arguments.begin_within
+        phases = [phase for group in arguments.phases for phase in run_group(group, until)]
     else:
         phases = run_until_one_fails(arguments.phases)
 

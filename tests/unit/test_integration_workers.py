@@ -5,13 +5,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from tests.integration.conftest import InTime
 from tests.support.checkout import ROOT
 
 # Instead of running a test, a worker writes down that it would.
@@ -44,6 +48,33 @@ def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
     # Each worker that has seeds of chaos has a pod of its own for them.
     assert places["gw0"] & places["gw1"] <= {"chaos"}, done.stdout
     assert {"slurm", "test_slurm_mapping.py", "vpods"} <= places["gw0"] | places["gw1"]
+
+
+def test_when_the_time_is_up_no_further_pod_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_time, now = InTime(minutes=1), time.monotonic()
+    begun, same, other = (
+        SimpleNamespace(nodeid=f"tests/integration/{name}") for name in ("a/x::t", "a/y::t", "b/x::t")
+    )
+    in_time.pytest_runtest_setup(begun)  # type: ignore[arg-type]
+    monkeypatch.setattr(time, "monotonic", lambda: now + 61)
+    in_time.pytest_runtest_setup(same)  # type: ignore[arg-type]
+    with pytest.raises(pytest.skip.Exception, match="before its pod began; run: make integration"):
+        in_time.pytest_runtest_setup(other)  # type: ignore[arg-type]
+
+
+def test_a_run_without_time_begins_nothing_and_says_so() -> None:
+    run = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--begin-within=0",
+        "tests/integration/two_servers",
+    ]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^=+ \d+ skipped in ", done.stdout, re.MULTILINE), done.stdout
 
 
 @pytest.mark.parametrize("folder", ["/var/lib/ipu-pod", "/run", "/dev/shm"])
