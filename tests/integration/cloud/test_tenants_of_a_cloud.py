@@ -73,17 +73,11 @@ def _bob(pod: Pod) -> Any:
     return connected("cloud001-bob")
 
 
-class Machine:
-    """A tenant's machine, and a shell in it for its owner, from the control node."""
+class Guest:
+    """A virtual machine, and a shell in it for its owner, from the control node."""
 
-    def __init__(self, tenant: Any, server: Any) -> None:
-        self.server = tenant.compute.get_server(server.id)
-        self._addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
-        self.address = self._addresses["control"]
-
-    def rnic_address(self, vpod: str) -> str:
-        """Its address on the RNIC network of a vPOD, in which it has to be."""
-        return str(self._addresses[f"vpod-{vpod}-rnic"])
+    def __init__(self, address: str) -> None:
+        self.address = address
 
     def device(self, address: str) -> str:
         """The interface that has one of its addresses."""
@@ -109,6 +103,19 @@ class Machine:
         options = ("UserKnownHostsFile=/dev/null", "StrictHostKeyChecking=no", "LogLevel=ERROR", "ConnectTimeout=10")
         flags = [flag for option in options for flag in ("-o", option)]
         return ["ssh", "-i", str(STATE / "id_ed25519"), *flags, f"debian@{self.address}", command]
+
+
+class Machine(Guest):
+    """A tenant's machine in a cloud."""
+
+    def __init__(self, tenant: Any, server: Any) -> None:
+        self.server = tenant.compute.get_server(server.id)
+        self._addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
+        super().__init__(self._addresses["control"])
+
+    def rnic_address(self, vpod: str) -> str:
+        """Its address on the RNIC network of a vPOD, in which it has to be."""
+        return str(self._addresses[f"vpod-{vpod}-rnic"])
 
 
 def machine_of(tenant: Any, name: str, vpod: str, user_data: str = "") -> Machine:
