@@ -7,10 +7,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,19 +20,13 @@ from podsim.floor.facts_file import sim_section
 from tests.integration.slurm.cluster import Slurm
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.containers import Containers
+from tests.support.limited_time import InTime, pod_of
 from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, read_run, run_playbook
 from tests.support.simulated_pod import STATE, podsim, typed
 
 INVENTORY = ROOT / "inventories" / "sim_pod64"
 # Nobody works on the simulated servers: after the first, all others go side by side.
 AT_A_TIME = ("-e", "poplar_servers_at_a_time=4")
-
-
-def pod_of(nodeid: str) -> str:
-    """What the tests of a file, or of a folder with one pod, have in common; seeds of chaos go together by the ten."""
-    file, _, test = nodeid.partition("::")
-    some = re.match(r"test_seed\[([1-9]\d*)-", test)
-    return file.removeprefix("tests/integration/").partition("/")[0] + (some[1] if some else "")
 
 
 # Marks of xdist_group would say the same, but pytest-xdist 3.8 does not see them with pytest 9.2.
@@ -49,22 +41,6 @@ class OneWorkerForAPod(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForAPod:
     """Chooses it."""
     return OneWorkerForAPod(config, log)
-
-
-class InTime:
-    """Begins no further pod when the time is up; one that has begun has all its tests."""
-
-    def __init__(self, minutes: float) -> None:
-        self._until = time.monotonic() + 60 * minutes
-        self._begun: set[str] = set()
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Skips a test whose pod has not begun in time."""
-        pod = pod_of(item.nodeid)
-        if pod not in self._begun and time.monotonic() > self._until:
-            pytest.skip("the time was up before its pod began; run: make integration")
-        self._begun.add(pod)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.integration.conftest import InTime
 from tests.support.checkout import ROOT
+from tests.support.limited_time import InTime
 
 # Instead of running a test, a worker writes down that it would.
 PLUGIN = r"""import os
