@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -50,16 +51,19 @@ def test_what_shares_a_pod_stays_with_one_worker(tmp_path: Path) -> None:
     assert {"slurm", "test_slurm_mapping.py", "vpods"} <= places["gw0"] | places["gw1"]
 
 
+def collected(name: str) -> Any:
+    """As much of a collected test as has to be known of it."""
+    return SimpleNamespace(nodeid=f"tests/integration/{name}")
+
+
 def test_when_the_time_is_up_no_further_pod_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     in_time, now = InTime(minutes=1), time.monotonic()
-    begun, same, other = (
-        SimpleNamespace(nodeid=f"tests/integration/{name}") for name in ("a/x::t", "a/y::t", "b/x::t")
-    )
-    in_time.pytest_runtest_setup(begun)  # type: ignore[arg-type]
+    begun, same, other = map(collected, ("a/x::t", "a/y::t", "b/x::t"))
+    in_time.pytest_runtest_setup(begun)
     monkeypatch.setattr(time, "monotonic", lambda: now + 61)
-    in_time.pytest_runtest_setup(same)  # type: ignore[arg-type]
+    in_time.pytest_runtest_setup(same)
     with pytest.raises(pytest.skip.Exception, match="before its pod began; run: make integration"):
-        in_time.pytest_runtest_setup(other)  # type: ignore[arg-type]
+        in_time.pytest_runtest_setup(other)
 
 
 def test_a_run_without_time_begins_nothing_and_says_so() -> None:

@@ -38,6 +38,7 @@ for device in devices:
     sockets[device].setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
     for address in addresses:
         sockets[device].sendto(request, (address, 0))
+# So long every answer has time; those that there are show that it is enough.
 time.sleep(5)
 for device, opened in sockets.items():
     try:
