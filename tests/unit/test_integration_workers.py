@@ -56,14 +56,21 @@ def collected(name: str) -> Any:
     return SimpleNamespace(nodeid=f"tests/integration/{name}")
 
 
+def begins(in_time: InTime, test: Any) -> bool:
+    """Whether a test is not skipped; a skip that nobody catches would skip the test of it."""
+    try:
+        in_time.pytest_runtest_setup(test)
+    except pytest.skip.Exception:
+        return False
+    return True
+
+
 def test_when_the_time_is_up_no_further_pod_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     in_time, now = InTime(minutes=1), time.monotonic()
     begun, same, other = map(collected, ("a/x::t", "a/y::t", "b/x::t"))
-    in_time.pytest_runtest_setup(begun)
+    assert begins(in_time, begun)
     monkeypatch.setattr(time, "monotonic", lambda: now + 61)
-    in_time.pytest_runtest_setup(same)
-    with pytest.raises(pytest.skip.Exception, match="before its pod began; run: make integration"):
-        in_time.pytest_runtest_setup(other)
+    assert (begins(in_time, same), begins(in_time, other)) == (True, False)
 
 
 def test_a_run_without_time_begins_nothing_and_says_so() -> None:
