@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Callable, Iterable, Mapping, Sequence, Tuple
 
 from .._plan.steps import Fields
 
 Spelling = Tuple[str, Callable[[Fields, Tuple[str, ...]], Fields]]
 """A pattern of a whole line, and which fields it sets, from the fields read so far and the pattern's groups."""
+
+# The one of re takes longer to find a pattern again than to match a line.
+_compiled = lru_cache(maxsize=None)(re.compile)
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Setting:
     def read(self, fields: Fields, line: str) -> Fields | None:
         """The fields that a line of the running-config changes; None where the line is not about this setting."""
         for pattern, change in self.spellings:
-            match = re.fullmatch(pattern, line)
+            match = _compiled(pattern).fullmatch(line)
             if match:
                 return change(fields, match.groups())
         return None
@@ -78,7 +82,8 @@ def fields_of(settings: Sequence[Setting], lines: Iterable[str]) -> Fields:
 
 def is_ours(settings: Sequence[Setting], line: str) -> bool:
     """Return whether a line of a block belongs to one of these settings."""
-    return any(each.read(defaults_of(settings), line) is not None for each in settings)
+    fields = defaults_of(settings)
+    return any(each.read(fields, line) is not None for each in settings)
 
 
 def lines_between(settings: Sequence[Setting], before: Fields, after: Fields) -> list[str]:

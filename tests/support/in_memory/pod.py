@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -294,15 +293,15 @@ class PodInMemory:
         self.switch = SwitchInMemory()
         self.servers = {name: ServerInMemory(name, self.controllers) for name in servers}
         self.devices: dict[str, Any] = {tor: self.switch, **self.servers, **self.controllers}
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, str] = {}
 
     def looks(self) -> dict[str, Look]:
         """Looks at all devices, as they are read from files; who was not touched is not looked at again."""
         for name, device in self.devices.items():
             if name not in self._looks:
                 found = {"host": name, "outcome": "answered", "message": "", **device.look()}
-                self._looks[name] = json.loads(json.dumps(found))
-        return copy.deepcopy(self._looks)
+                self._looks[name] = json.dumps(found)
+        return {name: json.loads(look) for name, look in self._looks.items()}
 
     def touch(self, *names: str) -> None:
         """Somebody else has changed these."""
