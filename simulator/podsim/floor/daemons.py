@@ -101,9 +101,16 @@ def _wait_for_end(watched: list[int]) -> None:
 
 
 def _environments() -> Iterator[tuple[int, list[str]]]:
+    """Process id and environment of each process here; a machine within this one may run a pod of the same name."""
+    here = _process_namespace(Path("/proc/self"))
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             # A process may end while we look at it.
             with contextlib.suppress(OSError):
-                content = (entry / "environ").read_bytes().decode("utf-8", "replace")
-                yield int(entry.name), content.split("\0")
+                if _process_namespace(entry) == here:
+                    content = (entry / "environ").read_bytes().decode("utf-8", "replace")
+                    yield int(entry.name), content.split("\0")
+
+
+def _process_namespace(process: Path) -> str:
+    return os.readlink(process / "ns" / "pid")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,15 @@ def test_a_daemon_is_found_by_its_mark_and_ended(tmp_path: Path) -> None:
     daemons.stop()
     assert process.wait(timeout=30) == -15
     assert daemons.running() == {}
+
+
+def test_a_daemon_of_a_pod_on_a_machine_within_this_one_is_left_alone(tmp_path: Path) -> None:
+    daemons = Daemons(StateDirectory(tmp_path / "pod"))
+    machine = ["unshare", *(["--map-root-user"] if os.geteuid() else []), "--pid", "--fork", "--kill-child"]
+    mark = [f"{name}={value}" for name, value in daemons.mark("sleeper").items()]
+    sleeper = ["env", *mark, "sh", "-c", "echo begun; read -r line; echo $line"]
+    with subprocess.Popen([*machine, *sleeper], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as within:
+        assert within.stdout
+        assert within.stdout.readline() == "begun\n"
+        daemons.stop()
+        assert within.communicate("still here\n")[0] == "still here\n"
