@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A simulated pod with OpenStack: one that no playbook touches, and one as declared, which several modules share."""
+"""One simulated pod with OpenStack for the modules of this folder, the first of which begins before any playbook."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from tests.support.simulated_pod import STATE
 INVENTORY = ROOT / "inventories" / "sim_openstack"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def fresh_pod() -> Iterator[Any]:
     """A pod with a cloud that no playbook has touched."""
     yield from running_pod(INVENTORY)
 
 
 @pytest.fixture(scope="package", name="pod")
-def _pod() -> Iterator[Pod]:
+def _pod(fresh_pod: Any) -> Iterator[Pod]:
     """The pod as declared, for all modules that leave it so."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OS_CLIENT_CONFIG_FILE", str(STATE / "clouds.yaml"))
-        for pod in running_pod(INVENTORY):
-            yield brought_up(pod)
+        yield brought_up(fresh_pod)
 
 
 @pytest.fixture(scope="module")
-def operator(fresh_pod: Any) -> Any:
-    """The cloud as its operator, by OpenStack's own client."""
-    assert fresh_pod
+def operator(pod: Pod) -> Any:
+    """The cloud as its operator, by OpenStack's own client, once the pod is as declared."""
+    assert pod
     return connected("cloud001")
 
 

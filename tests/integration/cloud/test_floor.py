@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -40,12 +40,20 @@ def states() -> dict[str, str]:
     return {cells[0]: cells[2] for cells in ([cell.strip() for cell in row if cell] for row in rows)}
 
 
+@pytest.fixture(scope="module", name="operator")
+def _operator(fresh_pod: Any) -> Any:
+    """The cloud as its operator, before any playbook."""
+    assert fresh_pod
+    return connected("cloud001")
+
+
 @pytest.fixture(scope="module", name="project")
-def _project(operator: Any) -> Any:
+def _project(operator: Any) -> Iterator[Any]:
     project = operator.identity.create_project(name="alice", domain_id="default")
     user, role = operator.identity.find_user("alice"), operator.identity.find_role("member")
     operator.identity.assign_project_role_to_user(project, user, role)
-    return project
+    yield project
+    operator.identity.delete_project(project)
 
 
 @pytest.fixture(scope="module", name="tenant")
@@ -79,7 +87,9 @@ def _network(operator: Any, project: Any) -> Any:
 
 
 @pytest.fixture(scope="module", name="server")
-def _server(operator: Any, tenant: Any, network: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def _server(
+    operator: Any, tenant: Any, network: Any, fresh_pod: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
     flavor = operator.compute.create_flavor(name="small", ram=128, vcpus=1, disk=1)
     empty = tmp_path_factory.mktemp("image") / "empty.raw"
     empty.write_bytes(bytes(2**20))
@@ -104,7 +114,13 @@ def _server(operator: Any, tenant: Any, network: Any, tmp_path_factory: pytest.T
         networks=[{"port": rnic.id}, {"port": control.id}],
         availability_zone=f"nova:{HYPERVISOR}",
     )
-    return tenant.compute.wait_for_server(server, wait=PATIENCE)
+    yield tenant.compute.wait_for_server(server, wait=PATIENCE)
+    operator.compute.delete_flavor(flavor)
+    operator.image.delete_image(image)
+    fresh_pod.switch(
+        *("configure", f"interface {PORT}", "no switchport mode", "no switchport trunk allowed vlan"),
+        *(f"interface {IPU_MACHINE_PORT}", "no switchport access vlan", f"no vlan {VLAN}"),
+    )
 
 
 def tap_of(tenant: Any, pod: Any, port: str) -> tuple[str, dict[str, Any]]:

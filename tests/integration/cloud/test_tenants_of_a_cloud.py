@@ -26,40 +26,40 @@ PATIENCE = 300
 METADATA = "169.254.169.254"
 # Of a V-IPU controller, for users.
 USER_PORT = 8090
-# What a machine runs as root: one echo request to each address by each device, as if it were a neighbour there.
+# What a machine runs as root: echo requests to each address by each device, as if it were a neighbour there, for at
+# least five seconds, and until everybody has answered who is to.
 PING_ALL = """
 import socket, struct, sys, time
-devices, addresses = (words.split() for words in sys.argv[1:])
+devices, addresses, expected = (words.split() for words in sys.argv[1:])
 # The checksum of type 8 and number 1 is 0xffff - 0x0801.
 request = struct.pack(">BBHHH", 8, 0, 0xF7FE, 0, 1)
-sockets = {}
+sockets, answered = {}, set()
 for device in devices:
     sockets[device] = socket.socket(socket.AF_INET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.IPPROTO_ICMP)
     sockets[device].setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
-    for address in addresses:
-        sockets[device].sendto(request, (address, 0))
-# So long every answer has time; those that there are show that it is enough.
-time.sleep(5)
-for device, opened in sockets.items():
-    try:
-        while True:
-            answer, (address, _) = opened.recvfrom(2048)
-            if answer[20] == 0:
-                print(address, "by", device)
-    except BlockingIOError:
-        pass
+    # Room for all requests to those whom nobody knows, which wait until it is clear that nobody does (SO_SNDBUFFORCE).
+    sockets[device].setsockopt(socket.SOL_SOCKET, 32, 1 << 24)
+begun = time.monotonic()
+while time.monotonic() < begun + 5 or (not answered >= set(expected) and time.monotonic() < begun + 60):
+    for device, opened in sockets.items():
+        for address in addresses:
+            opened.sendto(request, (address, 0))
+    time.sleep(1)
+    for device, opened in sockets.items():
+        try:
+            while True:
+                answer, (address, _) = opened.recvfrom(2048)
+                if answer[20] == 0:
+                    answered.add(f"{address}%{device}")
+        except BlockingIOError:
+            pass
+print(*answered)
 """
 # With the headers of IPv4 and ICMP, what fills a frame of 9000 bytes.
 FULL_FRAME = 8972
 TIMER = "ipu-pod-cloud-partitions.timer"
 RECORDS = "/var/lib/ipu-pod/cloud-partitions/records.json"
 ADMINISTRATOR = "vipu-admin --config /etc/vipu/vipu-admin.hcl"
-
-
-@pytest.fixture(scope="module", name="operator")
-def _operator(pod: Pod) -> Any:
-    assert pod
-    return connected("cloud001")
 
 
 @pytest.fixture(scope="module", name="alice")
@@ -74,17 +74,11 @@ def _bob(pod: Pod) -> Any:
     return connected("cloud001-bob")
 
 
-class Machine:
-    """A tenant's machine, and a shell in it for its owner, from the control node."""
+class Guest:
+    """A virtual machine, and a shell in it for its owner, from the control node."""
 
-    def __init__(self, tenant: Any, server: Any) -> None:
-        self.server = tenant.compute.get_server(server.id)
-        self._addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
-        self.address = self._addresses["control"]
-
-    def rnic_address(self, vpod: str) -> str:
-        """Its address on the RNIC network of a vPOD, in which it has to be."""
-        return str(self._addresses[f"vpod-{vpod}-rnic"])
+    def __init__(self, address: str) -> None:
+        self.address = address
 
     def device(self, address: str) -> str:
         """The interface that has one of its addresses."""
@@ -110,6 +104,19 @@ class Machine:
         options = ("UserKnownHostsFile=/dev/null", "StrictHostKeyChecking=no", "LogLevel=ERROR", "ConnectTimeout=10")
         flags = [flag for option in options for flag in ("-o", option)]
         return ["ssh", "-i", str(STATE / "id_ed25519"), *flags, f"debian@{self.address}", command]
+
+
+class Machine(Guest):
+    """A tenant's machine in a cloud."""
+
+    def __init__(self, tenant: Any, server: Any) -> None:
+        self.server = tenant.compute.get_server(server.id)
+        self._addresses = {network: found[0]["addr"] for network, found in self.server.addresses.items()}
+        super().__init__(self._addresses["control"])
+
+    def rnic_address(self, vpod: str) -> str:
+        """Its address on the RNIC network of a vPOD, in which it has to be."""
+        return str(self._addresses[f"vpod-{vpod}-rnic"])
 
 
 def machine_of(tenant: Any, name: str, vpod: str, user_data: str = "") -> Machine:
@@ -303,13 +310,21 @@ def test_a_machine_reaches_what_is_of_its_vpod_and_nothing_else(
     everything = {**addresses_of_the_pod(pod), METADATA: "metadata"}
     everything |= dict.fromkeys((theirs.address, theirs.rnic_address(other)), "their machine")
     control, rnic = machine.device(machine.address), machine.device(machine.rnic_address(vpod))
-    answers = machine.said(shlex.join(["sudo", "python3", "-c", PING_ALL, f"{control} {rnic}", " ".join(everything)]))
-    answered = {(everything[line.split()[0]], line.split()[-1]) for line in answers.splitlines()}
     # Both are hosts of the site, which tenants' machines may reach by the control network.
-    of_the_site = {("ctrl001", control), ("cloud001", control)}
-    assert answered == {*of_the_site, *((name, rnic) for name in machines_of(pod, vpod).values())}
+    controller, cloud = pod.sim["control"]["controllers"]["ctrl001"], pod.sim["clouds"]["cloud001"]["control"]
+    expected = [
+        *(f"{address}%{control}" for address in (controller, cloud)),
+        *(f"{address}%{rnic}" for address in machines_of(pod, vpod)),
+    ]
+    words = (" ".join(each) for each in ((control, rnic), everything, expected))
+    answers = [
+        each.split("%") for each in machine.said(shlex.join(["sudo", "python3", "-c", PING_ALL, *words])).split()
+    ]
+    assert {(everything[address], device) for address, device in answers} == {
+        *(("ctrl001", control), ("cloud001", control)),
+        *((name, rnic) for name in machines_of(pod, vpod).values()),
+    }
     # Their machine's door is for the site's hosts alone, which the tests come from; and nobody serves metadata here.
-    controller = pod.sim["control"]["controllers"]["ctrl001"]
     connects = [
         machine.shell(f"timeout 5 bash -c '</dev/tcp/{address}/{port}'").returncode == 0
         for address, port in ((controller, USER_PORT), (theirs.address, 22), (METADATA, 80))
@@ -327,6 +342,22 @@ def test_the_credentials_in_a_machine_are_for_its_user_alone(machine: Machine) -
     for file in (*files.split(), "/dev/disk/by-label/config-2", "/var/lib/cloud/instance/user-data.txt"):
         machine.said(f"sudo test -r {file}")
         assert machine.shell(f"sudo -u nobody test -r {file}").returncode == 1
+
+
+def test_what_cloud_init_keeps_of_them_is_roots_and_no_log_has_them(pod: Pod, machine: Machine, operator: Any) -> None:
+    [key] = re.findall(r'^api-access-key="(.*)"$', machine.said("cat /etc/vipu/vipu-cli.hcl"), re.MULTILINE)
+    # By its input: a command's own words would be in the log of sudo.
+    search = f"echo {key} | sudo grep -rlf - /var/lib/cloud /run /tmp"
+    kept = machine.said(f"{search} | sudo xargs stat -c '%U %A'")
+    assert {(line.split()[0], line[-6:]) for line in kept.splitlines()} == {("root", "------")}
+    assert machine.said(f"echo {key} | sudo grep -rlf - /var/log || true") == ""
+    # Nobody's log on the way to it has them, either: its console, the cloud's services and the hypervisor.
+    console = operator.compute.get_server_console_output(machine.server.id)["output"]
+    logs = [
+        pod.inside(host, "journalctl --output=cat; cat /var/log/libvirt/qemu/*.log 2>/dev/null || true")
+        for host in ("cloud001", "pod001-poplar3")
+    ]
+    assert secrets_in("".join([console, *logs]), [key]) == []
 
 
 def test_a_tenant_makes_a_partition_and_uses_all_of_it(pod: Pod, machine: Machine) -> None:

@@ -29,7 +29,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import (
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.clouds import desired_clouds
-from tests.integration.cloud.conftest import INVENTORY, connected
+from tests.integration.cloud.conftest import INVENTORY
 from tests.integration.conftest import Pod
 from tests.support.playbook_run import JSON_OUTPUT, read_run, run_playbook
 from tests.support.simulated_pod import STATE
@@ -46,12 +46,6 @@ UNITS = {
 }
 PORTS = {"Keystone": 5000, "Placement": 8778, "Nova": 8774, "Neutron": 9696, "Glance": 9292, "Cinder": 8776}
 ADDRESS = "10.3.1.210"
-
-
-@pytest.fixture(scope="module", name="operator")
-def _operator(pod: Pod) -> Any:
-    assert pod
-    return connected(CLOUD)
 
 
 def declared(**bob: Any) -> Options:

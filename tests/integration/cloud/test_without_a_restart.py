@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.integration.cloud.conftest import INVENTORY, connected
-from tests.integration.cloud.test_tenants_of_a_cloud import FULL_FRAME, PATIENCE, Machine, machines_of
+from tests.integration.cloud.test_tenants_of_a_cloud import FULL_FRAME, PATIENCE, Guest, Machine, machines_of
 from tests.integration.conftest import Pod
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.playbook_run import environment_in
@@ -24,12 +24,6 @@ from tests.support.simulated_pod import STATE
 NAMES = ("train", "next")
 TRAIN, NEXT = (("-e", f"machine=cloud001/{name}", "-e", "vpod=alice", "-e", "machine_user=debian") for name in NAMES)
 WORKLOAD = "sudo sh -c 'IPUOF_VIPU_API_PARTITION_ID=train-1 ipu-workload'"
-
-
-@pytest.fixture(scope="module", name="operator")
-def _operator(pod: Pod) -> Any:
-    assert pod
-    return connected("cloud001")
 
 
 @pytest.fixture(scope="module", name="machines")
@@ -66,15 +60,19 @@ def _watched(pod: Pod, machines: dict[str, Machine]) -> dict[str, str]:
     # From within, since their security group lets in SSH alone.
     node = pod.sim["control"]["control_node"]
     for machine in machines.values():
-        machine.said(f"ping -i 0.2 {node} >/tmp/pings 2>&1 </dev/null & echo $! >/tmp/pings.pid")
+        begin_to_ping(machine, node)
     return {name: started(machine) for name, machine in machines.items()}
 
 
-def started(machine: Machine) -> str:
+def begin_to_ping(machine: Guest, address: str) -> None:
+    machine.said(f"ping -i 0.2 {address} >/tmp/pings 2>&1 </dev/null & echo $! >/tmp/pings.pid")
+
+
+def started(machine: Guest) -> str:
     return machine.said("cat /proc/sys/kernel/random/boot_id")
 
 
-def unanswered(machine: Machine) -> list[int]:
+def unanswered(machine: Guest) -> list[int]:
     """The pings of a machine that were lost; one that is still on its way is not."""
     said = machine.said("pid=$(cat /tmp/pings.pid); kill -INT $pid; tail --pid=$pid -f /dev/null; cat /tmp/pings")
     answered = {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl=", said)}
@@ -96,9 +94,9 @@ def runs(pod: Pod, playbook: str, *options: str, **inventory: Path) -> list[Any]
     return done.changes
 
 
-def reach_ipus(pod: Pod, machine: Machine) -> list[bool]:
+def reach_ipus(pod: Pod, machine: Guest, vpod: str = "alice") -> list[bool]:
     """Whether frames of 9000 bytes come back from each of the vPOD's IPU-Machines."""
-    own = machines_of(pod, "alice")
+    own = machines_of(pod, vpod)
     assert len(own) == 4
     ping = f"ping -q -c 1 -W 2 -M do -s {FULL_FRAME}"
     return [machine.shell(f"{ping} {address}").returncode == 0 for address in own]
