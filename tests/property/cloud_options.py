@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import DECLARED, plural, trait_name
 
 Options = dict[str, Any]
-VPODS = ("alice", "bob", "carol")
+VPODS = ("alice", "bob", "alice:controller")
 HYPERVISORS = ("pod001-poplar3", "pod001-poplar4")
 
 

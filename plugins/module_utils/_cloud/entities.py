@@ -35,6 +35,8 @@ ACTIVE, BUILD, ERROR = "ACTIVE", "BUILD", "ERROR"
 VOLUME_ERROR = "error"
 # The role with which somebody works in a project.
 MEMBER_ROLE = "member"
+# The operator's role where a machine is also on a network that only the operator sees.
+ADMIN_ROLE = "admin"
 
 # How a port is made: of Open vSwitch, or a virtual function of a NIC.
 NORMAL, DIRECT = "normal", "direct"
@@ -46,7 +48,9 @@ _ATTACHED = "ipu.pod:attached="
 # The same in the metadata of servers and volumes.
 MARK = "ipu.pod:vpod"
 TRAIT_PREFIX = "CUSTOM_IPU_POD_"
-_KEY_NAME = re.compile(r"vpod-(.+)-[0-9a-f]{12}")
+_KEY_NAME = re.compile(r"(vpod|controller)-(.+)-[0-9a-f]{12}")
+# What a mark has after the name of a vPOD, in which it cannot be.
+_CONTROLLER = ":controller"
 
 
 def plural(kind: str) -> str:
@@ -74,6 +78,21 @@ def description_of(vpod: str) -> str:
     return f"{_VPOD_TAG}{vpod}"
 
 
+def controller_of(vpod: str) -> str:
+    """The mark of what the machine of a vPOD's V-IPU controller is made of: it goes after the vPOD's own."""
+    return f"{vpod}{_CONTROLLER}"
+
+
+def is_of_controller(mark: str) -> bool:
+    """Whether a mark is that of the machine of a vPOD's controller, and not of the vPOD itself."""
+    return mark.endswith(_CONTROLLER)
+
+
+def vpod_of_mark(mark: str) -> str:
+    """The vPOD of a mark, which may be that of its controller's machine."""
+    return mark[: -len(_CONTROLLER)] if is_of_controller(mark) else mark
+
+
 def attached_to(vpod: str) -> str:
     """The description of a port by which a machine that runs is attached to a vPOD."""
     return f"{_ATTACHED}{vpod}"
@@ -98,14 +117,18 @@ def trait_name(vpod: str) -> str:
 
 
 def key_name(vpod: str, public_key: str) -> str:
-    """The name of a key pair in Nova, by which another key is known as another one."""
-    return f"vpod-{vpod}-{_digest(public_key.strip())[:12]}"
+    """The name of a key pair in Nova, by which another key is known as another one. Nova takes no colon there."""
+    start = "controller" if is_of_controller(vpod) else "vpod"
+    return f"{start}-{vpod_of_mark(vpod)}-{_digest(public_key.strip())[:12]}"
 
 
 def vpod_of_key(name: str) -> str | None:
     """The vPOD of a key pair, by its name: Nova has no other place for a mark."""
     match = _KEY_NAME.fullmatch(name)
-    return match.group(1) if match else None
+    if match is None:
+        return None
+    start, vpod = match.groups()
+    return controller_of(vpod) if start == "controller" else str(vpod)
 
 
 def port_name(server: str, network: str) -> str:

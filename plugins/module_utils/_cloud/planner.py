@@ -41,8 +41,10 @@ from .entities import (
     Desired,
     Look,
     Thing,
+    is_of_controller,
     plural,
     things,
+    vpod_of_mark,
 )
 from .found import Entity, Found, is_half_made
 from .refusals import refusals
@@ -108,7 +110,7 @@ def without_what_goes(desired: Desired, look: Look, steps: Iterable[Step]) -> Lo
 
 def kept(desired: Desired, look: Look) -> list[str]:
     """One sentence for each thing that no vPOD wants any more and that stays for what is in it or uses it."""
-    planning = Planning(desired, look, vpods_of(desired))
+    planning = Planning(desired, look, map(vpod_of_mark, vpods_of(desired)))
     return [
         f"{kind} {name}: no vPOD has it any more, and it is kept for {rest}; remove that, and run again"
         for (kind, name), rest in planning.occupied.items()
@@ -116,8 +118,10 @@ def kept(desired: Desired, look: Look) -> list[str]:
 
 
 def machines_to_make(steps: Iterable[Step]) -> dict[str, str]:
-    """VPODs of which a machine is to be made, each with the name of one."""
-    return {(step.after or {})["vpod"]: step.name for step in steps if (step.action, step.kind) == (CREATE, SERVER)}
+    """VPODs of which a machine is to be made, each with the name of one; those of V-IPU controllers are not theirs."""
+    made = [step for step in steps if (step.action, step.kind) == (CREATE, SERVER)]
+    vpods = {(step.after or {})["vpod"]: step.name for step in made}
+    return {vpod: name for vpod, name in vpods.items() if not is_of_controller(vpod)}
 
 
 class Planning:
@@ -220,8 +224,8 @@ class Planning:
             server = self.found.server_of(port)
             who = f"machine {server['name']} of project {server['project']}" if server else f"port {port['id']}"
             made_again = name in self.wanted[NETWORK]
-            if made_again or network["vpod"] not in self.allowed:
-                remedy = "remove it" if made_again else _ALLOW.format(vpod=network["vpod"])
+            if made_again or not self._may_interrupt(network["vpod"]):
+                remedy = "remove it" if made_again else _allow(network["vpod"])
                 self.problems.append(f"network {name}: {self.goes[NETWORK, name]}, but {who} is on it; {remedy}")
             else:
                 self.goes[PORT, port_name] = f"{who} is on network {name}, which goes"
@@ -323,19 +327,23 @@ class Planning:
         thing = self.found.things[NETWORK, name]
         servers = [self.found.server_of(port) for port in self.found.on_network(thing["id"])]
         listed = ", ".join(sorted(f"{each['name']} of project {each['project']}" for each in servers if each))
-        if listed and thing["vpod"] not in self.allowed:
-            self.problems.append(
-                f"network {name}: {reason}, and machines are on it: {listed}; {_ALLOW.format(vpod=thing['vpod'])}"
-            )
+        if listed and not self._may_interrupt(thing["vpod"]):
+            self.problems.append(f"network {name}: {reason}, and machines are on it: {listed}; {_allow(thing['vpod'])}")
 
     def _need_permission(self, kind: str, name: str, reason: str) -> None:
         thing = self.found.things[kind, name]
         server: Any = thing if kind == SERVER else self.found.server_of(thing)
         vpod = thing["vpod"] or server.get("vpod")
-        if server and not is_half_made(server) and vpod is not None and vpod not in self.allowed:
-            self.problems.append(
-                f"{kind} {name}: {reason}; that interrupts machine {server['name']}; {_ALLOW.format(vpod=vpod)}"
-            )
+        if server and not is_half_made(server) and vpod is not None and not self._may_interrupt(vpod):
+            self.problems.append(f"{kind} {name}: {reason}; that interrupts machine {server['name']}; {_allow(vpod)}")
+
+    def _may_interrupt(self, mark: str) -> bool:
+        """Whether the machines of a mark may be interrupted; who names a vPOD means its controller, too."""
+        return vpod_of_mark(mark) in self.allowed
+
+
+def _allow(mark: str) -> str:
+    return _ALLOW.format(vpod=vpod_of_mark(mark))
 
 
 def _risk_of_removal(kind: str) -> str:

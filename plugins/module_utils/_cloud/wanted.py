@@ -9,6 +9,7 @@ from typing import Any, Iterable, Mapping
 from .._plan.steps import Fields, State
 from .entities import (
     ACTIVE,
+    ADMIN_ROLE,
     DECLARED,
     FLAVOR,
     IMAGE,
@@ -32,6 +33,7 @@ from .entities import (
     Look,
     Thing,
     fields_in,
+    is_of_controller,
     key_name,
     member_name,
     plural,
@@ -63,7 +65,12 @@ def members_of(desired: Desired, look: Look) -> list[Thing]:
         (each["project"], each["vpod"]) for kind in (VOLUME, SERVER) for each in things(desired, kind)
     )
     return declared + [
-        {"project": project, "user": operator, "role": MEMBER_ROLE, "vpod": vpod}
+        {
+            "project": project,
+            "user": operator,
+            "role": ADMIN_ROLE if is_of_controller(vpod) else MEMBER_ROLE,
+            "vpod": vpod,
+        }
         for project, vpod in projects
         if (project, operator) not in taken and project != look["operator"]["project"]
     ]

@@ -21,15 +21,18 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import (
     NETWORK,
     PROJECT,
     QUOTA,
+    SECURITY_GROUP,
     SERVER,
     SUBNET,
     TRAIT,
     VOLUME,
+    controller_of,
     description_of,
     fields_in,
     tags_of,
     things,
     trait_name,
+    vpod_of_mark,
 )
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import DEFAULT_DOMAIN, QUOTAS
@@ -38,6 +41,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE,
 
 from .._declaration.cloud_keys import MACHINE
 from .._declaration.declaration import parse_declaration
+from .._desired.cloud_sizes import SSH
 from .._desired.clouds import desired_clouds
 from .._pod.clouds import KEPT_MACHINES
 from .._pod.kinds import DeclarationError
@@ -70,7 +74,7 @@ def adopted_clouds(document: Document, looks: Mapping[str, Look]) -> CloudAdopti
         for vpod in result.document.get("vpods", {}):
             _take(result, cloud, vpod, look)
         marked = {each["vpod"] for kind in (PROJECT, NETWORK, FLAVOR) for each in things(look, kind) if each["vpod"]}
-        for vpod in sorted(marked - set(result.document.get("vpods", {}))):
+        for vpod in sorted(set(map(vpod_of_mark, marked)) - set(result.document.get("vpods", {}))):
             finding = f"{cloud} has things that are marked as vPOD {vpod}'s, and no V-IPU controller has its allocation"
             result.findings.append(Finding(cloud, finding, "Declare the vPOD, with state absent if it is to go."))
     return result
@@ -179,6 +183,7 @@ class _Words:
         words.update(self._flavor())
         words.update(self._machines())
         words.update(self._storage())
+        words.update(self._controller())
         return words
 
     def _members(self) -> Document:
@@ -194,23 +199,8 @@ class _Words:
         flavors = [each for each in self._mine(FLAVOR) if each["name"].removeprefix(start).isdecimal()]
         if not flavors:
             return {}
-        flavor, specs = flavors[0], flavors[0]["extra_specs"]
-        nodes = specs.get("hw:numa_nodes", "")
-        machine = {
-            "vcpus": flavor["vcpus"],
-            "memory": flavor["ram"],
-            "disk": flavor["disk"],
-            "dedicated_cpus": specs.get("hw:cpu_policy") == "dedicated",
-            "huge_pages": specs.get("hw:mem_page_size") == "large",
-            **({"numa_nodes": int(nodes)} if nodes.isdecimal() else {}),
-        }
-        defaults = {key.name: key.default for key in MACHINE.keys}
-        different = {key: value for key, value in machine.items() if value != defaults[key]}
-        ipus = int(flavor["name"].removeprefix(start))
-        return {
-            **({"ipus_per_machine": ipus} if ipus != self.there["ipus"] else {}),
-            **({"machine": different} if different else {}),
-        }
+        ipus = int(flavors[0]["name"].removeprefix(start))
+        return {**({"ipus_per_machine": ipus} if ipus != self.there["ipus"] else {}), **_machine(flavors[0])}
 
     def _machines(self) -> Document:
         servers = [each for each in self._mine(SERVER) if each["project_id"] == self.project["id"]]
@@ -238,8 +228,44 @@ class _Words:
             words["physical_network"] = networks[0]["physical_network"]
         return {"storage": words}
 
-    def _mine(self, kind: str) -> list[Mapping[str, Any]]:
-        return [each for each in things(self.look, kind) if each["vpod"] == self.vpod]
+    def _controller(self) -> Document:
+        """The machine of its dedicated V-IPU controller, if the cloud has one."""
+        mark = controller_of(self.vpod)
+        projects = {each["id"]: each["name"] for each in self._mine(PROJECT, mark)}
+        servers = [each for each in self._mine(SERVER, mark) if each["project_id"] in projects]
+        if not servers:
+            return {}
+        flavors = [each for each in self._mine(FLAVOR, mark) if each["name"] == servers[0]["flavor"]]
+        keys = {each["name"]: each.get("public_key") for each in things(self.look, KEY)}
+        clients = [
+            rule["remote"]
+            for group in things(self.look, SECURITY_GROUP)
+            if (group["project_id"], group["name"]) == (servers[0]["project_id"], servers[0]["name"])
+            for rule in group["rules"]
+            if rule["port"] != str(SSH)
+        ]
+        words = {"image": servers[0]["image"], "key": keys.get(servers[0]["key"]), "clients": sorted(clients)}
+        return {"controller": {**words, **(_machine(flavors[0]) if flavors else {})}}
+
+    def _mine(self, kind: str, mark: str = "") -> list[Mapping[str, Any]]:
+        return [each for each in things(self.look, kind) if each["vpod"] == (mark or self.vpod)]
+
+
+def _machine(flavor: Mapping[str, Any]) -> Document:
+    """The words for the size of a machine, without what is usual."""
+    specs = flavor["extra_specs"]
+    nodes = specs.get("hw:numa_nodes", "")
+    machine = {
+        "vcpus": flavor["vcpus"],
+        "memory": flavor["ram"],
+        "disk": flavor["disk"],
+        "dedicated_cpus": specs.get("hw:cpu_policy") == "dedicated",
+        "huge_pages": specs.get("hw:mem_page_size") == "large",
+        **({"numa_nodes": int(nodes)} if nodes.isdecimal() else {}),
+    }
+    defaults = {key.name: key.default for key in MACHINE.keys}
+    different = {key: value for key, value in machine.items() if value != defaults[key]}
+    return {"machine": different} if different else {}
 
 
 def _unmarked(document: Document, cloud: str, vpod: str, there: Mapping[str, Any], look: Look) -> Iterator[Finding]:

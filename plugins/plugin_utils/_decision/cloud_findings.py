@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import vpod_of_mark
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import Planning
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import vpods_of
 
@@ -52,7 +53,7 @@ def _kept(options: Options, look: Look) -> Iterator[Finding]:
     """What no vPOD wants any more, and stays for what is in it or uses it."""
     there = read(look, PART)
     wanted = declared(options, there)
-    for (kind, name), rest in Planning(wanted, there, vpods_of(wanted)).occupied.items():
+    for (kind, name), rest in Planning(wanted, there, map(vpod_of_mark, vpods_of(wanted))).occupied.items():
         yield Finding(kind, name, f"{kind} {name} is no vPOD's any more and has {rest}", "remove that, and run again")
 
 

@@ -21,6 +21,7 @@ from .._pod.devices import CLOUD, CONTROLLER, MANAGEMENT_SWITCH, POPLAR_SERVER, 
 from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged, wholly_unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
+from .cloud_steps import unmade_controllers
 from .contradictions import contradictions, too_early
 from .controller_steps import held, moved, needs_decision_point, silence
 from .findings import findings_of
@@ -146,10 +147,12 @@ def _unseen(declaration: Declaration, looks: Looks, request: Request) -> list[di
     if request.only is not None:
         about &= set(hosts_of(declaration, request.only))
     known = [device.name for device in devices_of(declaration).values() if device.kind in LOOKED_AT]
+    unmade = unmade_controllers(declaration, looks)
+    gone = {vpod.controller_host for vpod in declaration.absent.values()} & set(unmade)
     return [
-        {"device": host, "message": looks[host]["message"] if host in looks else NOT_LOOKED_AT}
+        {"device": host, "message": unmade.get(host) or (looks[host]["message"] if host in looks else NOT_LOOKED_AT)}
         for host in known
-        if host in about and host not in left_alone and not answered(looks.get(host))
+        if host in about and host not in left_alone and host not in gone and not answered(looks.get(host))
     ]
 
 

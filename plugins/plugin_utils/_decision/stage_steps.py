@@ -15,7 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.planner import DECLA
 
 from .._inventory import stages
 from .._inventory.stages import STAGES, Stage
-from .cloud_steps import cloud_steps, leaving
+from .cloud_steps import after_leaving, cloud_steps, leaving, startable
 from .compared import compared
 from .controller_steps import controller_steps, dedicated_steps, emptied_steps, removed_steps, tenant_steps, vpod_of
 from .looks import Look, answered
@@ -71,8 +71,9 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
     controllers = teardown["vipu_controllers"]
     servers = {name: options for name, options in bring_up["poplar_servers"].items() if name not in tenancy.converged}
     clouds = tenancy.wanted["clouds"]
+    left = {name: leaving(options) for name, options in clouds.items()}
     targets: dict[str, Targets] = {
-        stages.CLOUDS_DOWN: {name: leaving(options) for name, options in clouds.items() if options["absent_vpods"]},
+        stages.CLOUDS_DOWN: {name: options for name, options in left.items() if options["absent_vpods"]},
         stages.VPODS_DOWN: teardown["poplar_servers"],
         stages.DEDICATED_DOWN: _some(controllers, ("removed", "emptied")),
         stages.TENANTS_DOWN: _some(controllers, ("users", "partitions"), "admin_port"),
@@ -88,7 +89,7 @@ def targets_of(stage: Stage, tenancy: Tenancy) -> Targets:
         stages.TENANTS: {host: _tenants_of(options) for host, options in bring_up["vipu_controllers"].items()},
         stages.DEDICATED: {host: each for host, each in bring_up["dedicated_controllers"].items() if each},
         stages.VPODS: servers,
-        stages.CLOUDS: {name: {**options, "absent_vpods": []} for name, options in clouds.items()},
+        stages.CLOUDS: {name: after_leaving(options) for name, options in clouds.items()},
     }
     return targets[stage.name]
 
@@ -128,6 +129,8 @@ def _add(
 ) -> None:
     options = _with_explicit(stage, options, look)
     try:
+        if stage.name == stages.CLOUDS:
+            options = startable(options, look)
         steps = [_with_reason(step, reasons) for step in _steps(plan, stage, device, options, look, looks)]
     except Refused as error:
         plan.refusals.append({"device": device, "message": str(error)})

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address, IPv4Network
 
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import DEFAULT_DOMAIN
+
 from .._desired.clouds import pools_of
 from .._desired.containers import block_clashes, rnic_subnet
 from .._desired.controllers import controller_hosts
@@ -14,7 +16,7 @@ from .._pod.clouds import TENANT, CloudShare
 from .._pod.devices import POPLAR_SERVER, devices_of
 from .._pod.hypervisors import hypervisors_of
 from .._pod.kinds import Finding
-from .._pod.model import Declaration, Vpod
+from .._pod.model import DEDICATED, Declaration, Vpod
 from .._pod.wording import unknown
 from .names import taken_names
 
@@ -26,6 +28,7 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
     vlans = _vlans(declaration)
     yield from _names(declaration)
     yield from _controllers(declaration)
+    yield from _management(declaration)
     for vpod, share in _shares(declaration):
         path = f"vpods.{vpod.name}.cloud"
         if share.name not in declaration.clouds:
@@ -37,10 +40,12 @@ def cloud_findings(declaration: Declaration) -> Iterator[Finding]:
                 f"{path}.ipus_per_machine",
                 f"{vpod.ipus} IPUs are no multiple of {share.ipus_per_machine}; use a divisor of {vpod.ipus}",
             )
-        project = (share.name, share.domain, share.project)
-        if (other := projects.setdefault(project, path)) != path:
-            yield f"{path}.project", f"{share.project!r} is already that of {other}; a vPOD has a project of its own"
+        for key, project in _projects(vpod, share).items():
+            here = f"{path}.{key}"
+            if (other := projects.setdefault((share.name, *project), here)) != here:
+                yield here, f"{project[1]!r} is already the project of {other}; each has one of its own"
         yield from _machines(path, share)
+        yield from _controller_machine(path, declaration, vpod, share)
         if share.storage:
             here = f"{path}.storage.vlan"
             if (owner := vlans.setdefault(share.storage.vlan, here)) != here:
@@ -107,12 +112,50 @@ def _controllers(declaration: Declaration) -> Iterator[Finding]:
                 yield path, f"{address} is already that of {other}; give each host its own"
 
 
+def _management(declaration: Declaration) -> Iterator[Finding]:
+    servers = {device.name for device in devices_of(declaration).values() if device.kind == POPLAR_SERVER}
+    for name, cloud in declaration.clouds.items():
+        for host in sorted(servers.intersection(cloud.management.hypervisors if cloud.management else ())):
+            yield (
+                f"clouds.{name}.management.hypervisors",
+                f"{host!r} is a Poplar server, which gives tenants' machines no way to management addresses; name "
+                "compute nodes that are none",
+            )
+
+
+def _controller_machine(path: str, declaration: Declaration, vpod: Vpod, share: CloudShare) -> Iterator[Finding]:
+    """What the machine of a dedicated V-IPU controller needs."""
+    if share.controller is None:
+        return
+    if not (vpod.is_dedicated and vpod.controller_host):
+        yield (
+            f"{path}.controller",
+            f"is the machine of a dedicated controller; say controller: {DEDICATED} and its controller_address in "
+            f"vpods.{vpod.name}, or leave it out",
+        )
+        return
+    host, cloud = str(vpod.controller_host), declaration.clouds.get(share.name)
+    if cloud and cloud.management is None:
+        yield f"clouds.{cloud.name}.management", f"is missing; the machine of {host} needs a port there"
+    if cloud and host not in cloud.controllers:
+        yield (
+            f"clouds.{cloud.name}.controllers",
+            f"has no {host}; say there by which address machines of vPOD {vpod.name} reach it",
+        )
+
+
 def _carriers(path: str, vpod: Vpod, hypervisors: Collection[str]) -> Iterator[Finding]:
     if not vpod.poplar_servers:
         yield path, f"its machines need hypervisors; name them in vpods.{vpod.name}.poplar_servers"
     for server in vpod.poplar_servers:
         if server not in hypervisors:
             yield path, f"{server!r} is bare metal and carries no machines; name it in hypervisors of its pod"
+
+
+def _projects(vpod: Vpod, share: CloudShare) -> dict[str, tuple[str, str]]:
+    """Key of a vPOD's entry to domain and name of the project that it makes."""
+    own = {"controller": (DEFAULT_DOMAIN, str(vpod.controller_host))} if share.controller else {}
+    return {"project": (share.domain, share.project), **own}
 
 
 def _kinds_of_ports(path: str, declaration: Declaration, vpod: Vpod) -> Iterator[Finding]:

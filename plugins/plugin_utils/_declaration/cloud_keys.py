@@ -71,6 +71,15 @@ IMAGE = Record(
     Key("file", PATH, required=True).means("the file on the control node that a run uploads"),
     Key("disk_format", choice("qcow2", "raw"), "qcow2").means("of that file"),
 )
+MANAGEMENT_NETWORK = Record(
+    Key("network", WORD, required=True).means("an existing network of the operator's with the management addresses"),
+    Key("sources", list_of(SUBNET), required=True).means(
+        "who may reach TCP port 22 of machines there, such as the control node"
+    ),
+    Key("hypervisors", list_of(SHORT_NAME), required=True).means(
+        "the compute nodes that have it, and no Poplar server"
+    ),
+)
 CLOUD = Record(
     Key("entry", WORD, derived="its name").means("its entry of clouds.yaml, where its credentials stand"),
     Key("physical_network", WORD, required=True).means("what Neutron calls the physical network of the RNICs"),
@@ -81,6 +90,9 @@ CLOUD = Record(
         "certificate of a secure one is for it, too"
     ),
     Key("images", MapOf(WORD, IMAGE, "IMAGE"), {}).means("an image that a run uploads"),
+    Key("management", MANAGEMENT_NETWORK, derived="none").means(
+        "where machines of dedicated V-IPU controllers reach IPU-Machines"
+    ),
 )
 QUOTA = Record(
     *(
@@ -101,6 +113,14 @@ MACHINE = Record(
     Key("dedicated_cpus", FLAG, False).means("whether each virtual CPU has a CPU of the hypervisor to itself"),
     Key("huge_pages", FLAG, False).means("whether its memory is made of huge pages"),
     Key("numa_nodes", NUMA_NODES, NO_NUMA).means("how many NUMA nodes it sees"),
+)
+CONTROLLER_MACHINE = Record(
+    Key("image", WORD, required=True).means("what it starts from; one of `images`, or one that exists"),
+    Key("key", PUBLIC_KEY, required=True).means("whose holder gets a shell in it"),
+    Key("clients", list_of(SUBNET), required=True).means(
+        "who may reach its TCP port for users on the control network: the tenant's machines"
+    ),
+    Key("machine", MACHINE, {}, derived="as below").means("what it has; its flavor"),
 )
 STORAGE_NETWORK = Record(
     Key("vlan", VLAN_ID, required=True).means("its VLAN"),
@@ -129,6 +149,9 @@ SHARE = Record(
         f"with `{KEPT_MACHINES}`: its size in GiB; each machine has one"
     ),
     Key("key", PUBLIC_KEY).means(f"with `{KEPT_MACHINES}`: whose holder gets a shell in the machines"),
+    Key("controller", CONTROLLER_MACHINE, derived="none").means(
+        "the machine of its dedicated V-IPU controller, which the run keeps at `controller_address`"
+    ),
     Key("storage", STORAGE_NETWORK, derived="none").means("a storage network"),
 )
 RUNNING_MACHINE = Record(

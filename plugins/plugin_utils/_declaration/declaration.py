@@ -9,13 +9,31 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canonical_port, port_name
 
-from .._pod.clouds import NO_NUMA, Cloud, CloudShare, Image, Machine, Storage
+from .._pod.clouds import (
+    NO_NUMA,
+    Cloud,
+    CloudShare,
+    ControllerMachine,
+    Image,
+    Machine,
+    ManagementNetwork,
+    Storage,
+)
 from .._pod.kinds import MISSING, Problems
 from .._pod.mac_addresses import require_netaddr
 from .._pod.machines import RunningMachine
 from .._pod.model import ABSENT, POD_MODELS, Cluster, Controller, Declaration, Partition, Pod, Vpod, controller_ports
 from .._pod.switches import ManagementSwitch, SwitchPort, Tor, Vlan
-from .cloud_keys import CLOUD, IMAGE, MACHINE, RUNNING_MACHINE, SHARE, STORAGE_NETWORK
+from .cloud_keys import (
+    CLOUD,
+    CONTROLLER_MACHINE,
+    IMAGE,
+    MACHINE,
+    MANAGEMENT_NETWORK,
+    RUNNING_MACHINE,
+    SHARE,
+    STORAGE_NETWORK,
+)
 from .consistency import contradictions
 from .keys import (
     CLUSTER,
@@ -128,24 +146,33 @@ def _cloud(name: str, fields: Fields) -> Cloud:
     values = CLOUD.complete(fields)
     values["entry"] = values["entry"] or name
     values["images"] = tuple(Image(name=each, **IMAGE.complete(given)) for each, given in values["images"].items())
+    if values["management"] is not None:
+        values["management"] = ManagementNetwork(**MANAGEMENT_NETWORK.complete(values["management"]))
     return Cloud(name=name, **values)
 
 
 def _share(vpod: str, ipus: int, fields: Fields, clouds: Mapping[str, Cloud]) -> CloudShare:
     values = SHARE.complete(fields)
-    machine = MACHINE.complete(values["machine"])
-    machine["numa_nodes"] = None if machine["numa_nodes"] == NO_NUMA else machine["numa_nodes"]
     values |= {
         "project": values["project"] or vpod,
         "ipus_per_machine": values["ipus_per_machine"] or ipus,
-        "machine": Machine(**machine),
+        "machine": _machine(values["machine"]),
     }
+    if values["controller"] is not None:
+        controller = CONTROLLER_MACHINE.complete(values["controller"])
+        values["controller"] = ControllerMachine(**{**controller, "machine": _machine(controller["machine"])})
     if values["storage"] is not None:
         storage, cloud = STORAGE_NETWORK.complete(values["storage"]), clouds.get(values["name"])
         rnics = cloud.physical_network if cloud else ""
         storage["physical_network"] = storage["physical_network"] or rnics
         values["storage"] = Storage(**storage, is_on_rnics=storage["physical_network"] == rnics)
     return CloudShare(**values)
+
+
+def _machine(fields: Fields) -> Machine:
+    values = MACHINE.complete(fields)
+    values["numa_nodes"] = None if values["numa_nodes"] == NO_NUMA else values["numa_nodes"]
+    return Machine(**values)
 
 
 def _vpod(name: str, fields: Fields, clouds: Mapping[str, Cloud]) -> Vpod:

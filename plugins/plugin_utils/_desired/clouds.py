@@ -8,12 +8,19 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import DIRECT, NORMAL, trait_name
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import (
+    DIRECT,
+    NORMAL,
+    controller_of,
+    trait_name,
+)
 
-from .._pod.clouds import Cloud, CloudShare, Machine
+from .._pod.clouds import Cloud, CloudShare
 from .._pod.devices import Device, devices_of
 from .._pod.hypervisors import has_functions, hypervisors_of
 from .._pod.model import Declaration, Vpod
+from .cloud_controllers import controller_machine
+from .cloud_sizes import SSH, rules, size
 from .containers import machine_addresses, rnic_subnet
 
 Options = dict[str, Any]
@@ -22,11 +29,10 @@ OF_VPODS = (
     *("projects", "members", "quotas", "networks", "subnets", "security_groups"),
     *("flavors", "traits", "volumes", "servers"),
 )
-SSH = 22
 
 
 def desired_clouds(declaration: Declaration) -> dict[str, Options]:
-    """Cloud to what it should have; ``absent_vpods`` are the vPODs of which it shall have nothing any more."""
+    """Cloud to what it should have; of ``absent_vpods``, vPODs and controllers, it shall have nothing any more."""
     devices = devices_of(declaration)
     return {cloud.name: _desired_cloud(declaration, cloud, devices) for cloud in declaration.clouds.values()}
 
@@ -35,6 +41,13 @@ def pools_of(declaration: Declaration, vpod: Vpod, devices: Mapping[str, Device]
     """The RNIC addresses of a vPOD's machines, of each of its hypervisors."""
     carriers = [devices[name] for name in vpod.poplar_servers if name in hypervisors_of(declaration)]
     return [machine_addresses(declaration.pods[server.pod], server) for server in carriers]
+
+
+def images_of(vpod: Vpod) -> list[str]:
+    """The images from which a run starts machines of a vPOD."""
+    share = vpod.cloud
+    named = [share.image, share.controller.image if share.controller else None] if share else []
+    return [image for image in named if image is not None]
 
 
 def rnic_network(vpod: Vpod) -> str:
@@ -46,7 +59,7 @@ def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str,
     options: Options = {
         "entry": cloud.entry,
         **{each: [] for each in (*OF_VPODS, "images")},
-        "absent_vpods": [vpod.name for vpod in declaration.vpods_in(cloud.name) if vpod.name in declaration.absent],
+        "absent_vpods": _absent(declaration, cloud),
     }
     options["images"] = [
         {"name": image.name, "file": image.file, "disk_format": image.disk_format} for image in cloud.images
@@ -55,7 +68,16 @@ def _desired_cloud(declaration: Declaration, cloud: Cloud, devices: Mapping[str,
         if vpod.cloud and vpod.name in declaration.vpods:
             for kind, entries in _of_vpod(declaration, cloud, vpod, vpod.cloud, devices).items():
                 options[kind] += entries
+            for kind, entries in controller_machine(cloud, vpod, vpod.cloud, devices).items():
+                options[kind] += entries
     return options
+
+
+def _absent(declaration: Declaration, cloud: Cloud) -> list[str]:
+    vpods = declaration.vpods_in(cloud.name)
+    gone = [vpod.name for vpod in vpods if vpod.name in declaration.absent]
+    with_controller = {vpod.name for vpod in vpods if vpod.cloud and vpod.cloud.controller} - set(gone)
+    return [*gone, *(controller_of(vpod.name) for vpod in vpods if vpod.name not in with_controller)]
 
 
 def _of_vpod(
@@ -63,15 +85,14 @@ def _of_vpod(
 ) -> Options:
     mine: Options = {"vpod": vpod.name, "project": share.project}
     group = f"vpod-{vpod.name}"
-    rules = [{"protocol": "tcp", "port": SSH, "remote": source} for source in cloud.control_sources]
     project = {"name": share.project, "domain": share.domain, "description": f"vPOD {vpod.name}", "vpod": vpod.name}
     return {
         "projects": [project],
         "members": [{**mine, "user": user, "role": share.role} for user in share.users],
         "quotas": [{**mine, **share.quota}] if share.quota else [],
         **_networks(declaration, cloud, vpod, share, devices),
-        "security_groups": [{**mine, "name": group, "rules": rules}],
-        "flavors": [{**mine, "name": _flavor(vpod, share), **_size(share.machine, trait_name(vpod.name))}],
+        "security_groups": [{**mine, "name": group, "rules": rules(SSH, cloud.control_sources)}],
+        "flavors": [{**mine, "name": _flavor(vpod, share), **size(share.machine, trait_name(vpod.name))}],
         "traits": [{"name": trait_name(vpod.name), "vpod": vpod.name, "hypervisors": list(vpod.poplar_servers)}],
         **(_kept_machines(declaration, cloud, vpod, share, devices) if share.is_kept else {}),
     }
@@ -104,17 +125,6 @@ def _networks(
         networks.append({**network, "name": name, "physical_network": physical, "vlan": vlan, "mtu": None})
         subnets.append({**subnet, "name": name, "network": name, "cidr": share.storage.subnet, "pools": []})
     return {"networks": networks, "subnets": subnets}
-
-
-def _size(machine: Machine, trait: str) -> Options:
-    extra_specs = {f"trait:{trait}": "required"}
-    if machine.dedicated_cpus:
-        extra_specs["hw:cpu_policy"] = "dedicated"
-    if machine.huge_pages:
-        extra_specs["hw:mem_page_size"] = "large"
-    if machine.numa_nodes is not None:
-        extra_specs["hw:numa_nodes"] = str(machine.numa_nodes)
-    return {"vcpus": machine.vcpus, "ram": machine.memory, "disk": machine.disk, "extra_specs": extra_specs}
 
 
 def _kept_machines(

@@ -22,11 +22,24 @@ class Image:
 
 
 @dataclass(frozen=True)
+class ManagementNetwork:
+    """Where machines of a cloud reach management addresses: an existing ``network`` of the operator's.
+
+    Machines with a port on it are on ``hypervisors``, which are no Poplar servers, and at TCP port 22 from ``sources``.
+    """
+
+    network: str
+    sources: tuple[str, ...]
+    hypervisors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Cloud:
     """An OpenStack; ``entry`` of clouds.yaml has its credentials.
 
     ``physical_network`` is what Neutron calls the RNICs' network, and by ``control_network`` machines are reached, at
     TCP port 22 from ``control_sources``; ``controllers`` maps hosts of V-IPU controllers to their addresses there.
+    ``management`` is for machines of dedicated controllers.
     """
 
     name: str
@@ -36,6 +49,7 @@ class Cloud:
     control_sources: tuple[str, ...]
     controllers: Mapping[str, str]
     images: tuple[Image, ...]
+    management: ManagementNetwork | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,19 @@ class Machine:
     dedicated_cpus: bool
     huge_pages: bool
     numa_nodes: int | None
+
+
+@dataclass(frozen=True)
+class ControllerMachine:
+    """The machine of a vPOD's dedicated V-IPU controller.
+
+    The holder of ``key`` gets a shell in it, and ``clients`` reach its TCP port for users on the control network.
+    """
+
+    image: str
+    key: str
+    clients: tuple[str, ...]
+    machine: Machine
 
 
 @dataclass(frozen=True)
@@ -66,6 +93,7 @@ class CloudShare:
 
     ``quota`` has what is not kept. ``machines`` says who makes them; ``volumes``, in GiB, and ``key`` are of those that
     the operator's run keeps.
+    ``controller`` is the machine of its dedicated V-IPU controller, None where that is elsewhere.
     ``login`` is the user of their image who has the V-IPU credentials in them, and ``ipus_per_machine`` the ratio of
     IPUs to machines, and so of CPUs to IPUs.
     """
@@ -83,6 +111,7 @@ class CloudShare:
     machines: str
     volumes: Mapping[str, int]
     key: str | None
+    controller: ControllerMachine | None
     storage: Storage | None
 
     @property

@@ -8,7 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import trait_name
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import (
+    controller_of,
+    trait_name,
+    vpod_of_mark,
+)
 from ansible_collections.ipu.pod.plugins.module_utils._tor.risk import carried_vlans, named_vlans
 
 from .._desired.desired import tenants_of
@@ -78,15 +82,11 @@ class Tenants:
         return _named([vpod] if vpod else self._guests.get(device, []), device)
 
     def _in_cloud(self, cloud: str, name: str, fields: Fields) -> list[Vpod]:
-        """Whose a thing of a cloud is: it says so, is in the project, or is called as the project or the trait."""
+        """Whose a thing of a cloud is: it says so, is in a project, or is called as a project or a trait."""
         vpods = self._declaration.vpods_in(cloud)
         if "vpod" in fields:
-            return [vpod for vpod in vpods if vpod.name == fields["vpod"]]
-        return [
-            vpod
-            for vpod in vpods
-            if name == trait_name(vpod.name) or (vpod.cloud and vpod.cloud.project in (name, fields.get("project")))
-        ]
+            return [vpod for vpod in vpods if vpod.name == vpod_of_mark(fields["vpod"])]
+        return [vpod for vpod in vpods if _names_in_cloud(vpod) & {name, fields.get("project")}]
 
     def _of_machine(self, place: str, name: str) -> list[Vpod]:
         """The vPOD that a machine should have."""
@@ -154,3 +154,10 @@ def _named(vpods: Iterable[Vpod], server: str = "") -> Affected:
         if not server or not partition.poplar_servers or server in partition.poplar_servers
     ]
     return {"vpods": list(each), "partitions": partitions}
+
+
+def _names_in_cloud(vpod: Vpod) -> set[str]:
+    """The projects and traits of a vPOD and of its controller in a cloud."""
+    projects = (vpod.cloud and vpod.cloud.project, vpod.controller_host)
+    traits = (trait_name(vpod.name), trait_name(controller_of(vpod.name)))
+    return {name for name in (*projects, *traits) if name}

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import vpod_of_mark
 from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import vlan_ids
 
-from .._desired.clouds import OF_VPODS
+from .._desired.clouds import OF_VPODS, images_of
 from .._desired.tenant_vlans import vlans_of
 from .._pod.devices import devices_of, ports_of
 from .._pod.model import ABSENT, Declaration, Vpod
@@ -128,9 +129,10 @@ def _entities_of(controller: Options, names: Collection[str], users: Collection[
 
 def _in_cloud(cloud: Options, vpods: Sequence[Vpod]) -> Options:
     """What these vPODs have in a cloud, with the images that they name."""
-    names, images = [vpod.name for vpod in vpods], [vpod.cloud.image or "" for vpod in vpods if vpod.cloud]
-    mine = {kind: [each for each in cloud[kind] if each["vpod"] in names] for kind in OF_VPODS}
-    absent = [name for name in cloud["absent_vpods"] if name in names]
+    names = [vpod.name for vpod in vpods]
+    images = [image for vpod in vpods for image in images_of(vpod)]
+    mine = {kind: [each for each in cloud[kind] if vpod_of_mark(each["vpod"]) in names] for kind in OF_VPODS}
+    absent = [mark for mark in cloud["absent_vpods"] if vpod_of_mark(mark) in names]
     return {**cloud, **mine, "images": _named(cloud["images"], images), "absent_vpods": absent}
 
 

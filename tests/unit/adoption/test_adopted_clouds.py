@@ -14,6 +14,8 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.clouds import ad
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.clouds import desired_clouds
 from tests.support.in_memory.cloud import InMemoryCloud, bare_look, network, server
+from tests.support.in_memory.cloud_of_controller import CONTROLLER_MACHINE, cloud_before
+from tests.support.in_memory.cloud_of_controller import document as document_with_controller
 
 Document = dict[str, Any]
 CLOUD = "cloud001"
@@ -239,3 +241,18 @@ def test_a_network_that_cannot_become_a_vpods_is_said(fields: dict[str, Any], sa
     assert sentence.startswith(
         f"cloud001: network theirs has VLAN 101 of vPOD alice, and bears no mark of a vPOD. {said}"
     )
+
+
+def test_the_machine_of_a_controller_becomes_its_entry() -> None:
+    given, cloud = document_with_controller(), cloud_before()
+    machine = {"vcpus": 2, "memory": 2048}
+    given["vpods"]["alice"]["cloud"]["controller"]["machine"] = machine
+    for step in steps(given, cloud):
+        cloud.carry_out(step)
+    for key in cloud.look["keys"]:
+        key["public_key"] = CONTROLLER_MACHINE["key"]
+    del given["vpods"]["alice"]["cloud"]
+    found = adopted_clouds(given, {CLOUD: cloud.look})
+    assert found.findings == []
+    assert found.document["vpods"]["alice"]["cloud"]["controller"] == {**CONTROLLER_MACHINE, "machine": machine}
+    assert steps(found.document, cloud) == []

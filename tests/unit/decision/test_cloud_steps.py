@@ -47,7 +47,7 @@ FRAME = [
 ]
 
 
-def declared(images: Any = None, functions: int = 0, **vpods: Any) -> Declaration:
+def declared(images: Any = None, functions: int = 0, more: Any = None, **vpods: Any) -> Declaration:
     rnic = {"interface": "rnic0", "vlan": 100}
     fields = {"rnic": rnic, "hypervisors": ["p-poplar3"], "virtual_functions": functions}
     return parse_declaration(
@@ -62,11 +62,25 @@ def declared(images: Any = None, functions: int = 0, **vpods: Any) -> Declaratio
                     "control_network": "control",
                     "control_sources": ["10.6.0.0/16"],
                     "images": images or {},
+                    **(more or {}),
                 }
             },
             "vpods": vpods,
         }
     )
+
+
+HOST = "alice-controller"
+MANAGED = {"network": "management", "sources": ["10.1.3.1/32"], "hypervisors": ["compute001"]}
+CONTROLLED = {
+    **ALICE,
+    "controller": "dedicated",
+    "controller_address": "10.1.3.220",
+    "cloud": {
+        **ALICE["cloud"],  # type: ignore[dict-item]
+        "controller": {"image": "debian", "key": "ssh-ed25519 AAAA", "clients": ["10.6.1.0/24"]},
+    },
+}
 
 
 def look(**there: Any) -> dict[str, Any]:
@@ -313,3 +327,49 @@ def test_where_machines_get_virtual_functions_the_sriov_agent_has_to_map_the_rni
     said = [f"{each['finding']}: {each['remedy']}" for each in found.findings if each["device"] == CLOUD]
     assert len(said) == len(finding)
     assert all(each.startswith(start) for each, start in zip(said, finding, strict=True))
+
+
+def with_controller(**alice: Any) -> Declaration:
+    more = {"management": MANAGED, "controllers": {HOST: "10.6.1.220"}}
+    return declared(more=more, alice={**CONTROLLED, **alice})
+
+
+def look_for_controller(**there: Any) -> dict[str, Any]:
+    """A cloud that can have the machine of a controller; what is ``there`` of servers and projects is in it."""
+    networks = [{"id": f"n-{name}", "name": name, "vpod": None} for name in ("control", "management")]
+    return look(
+        hypervisors=[HYPERVISOR, {**HYPERVISOR, "name": "compute001", "agents": []}],
+        networks=[{**each, "project": "admin", "project_id": "p0"} for each in networks],
+        images=[{"name": "debian", "project_id": "p0", "visibility": "public", "hidden": False}],
+        roles=[{"name": "member"}, {"name": "admin"}],
+        **there,
+    )
+
+
+def test_a_controller_without_its_machine_is_refused_with_the_playbook_that_makes_it() -> None:
+    looks = {**pod().looks(), CLOUD: look_for_controller()}
+    found = decide(with_controller(), looks, Request(hosts=[*looks, HOST]))
+    assert found.refusals == [f"{HOST}: its machine is not there yet; run openstack.yml, which makes it in cloud001"]
+
+
+def test_openstack_yml_makes_it_before_it_can_be_looked_at() -> None:
+    found = decided(with_controller(), look_for_controller(), parts=["clouds"])
+    assert found.refusals == []
+    assert ("server", HOST) in in_cloud(found)
+
+
+def test_a_controller_whose_machine_went_with_its_vpod_is_not_missed() -> None:
+    looks = {**pod().looks(), CLOUD: look_for_controller()}
+    found = decide(with_controller(state="absent"), looks, Request(hosts=[*looks, HOST]))
+    assert (found.refusals, in_cloud(found)) == ([], [])
+
+
+def test_a_machine_that_is_kept_waits_for_that_of_its_controller() -> None:
+    share: dict[str, Any] = {**CONTROLLED["cloud"], "machines": "kept", "image": "debian", "key": "ssh-ed25519 AAAA"}  # type: ignore[dict-item]
+    declaration = with_controller(cloud=share)
+    project = {"id": "p1", "name": HOST, "domain": "Default", "vpod": "alice:controller", "description": ""}
+    machine = server(HOST, "p1", HOST, "alice:controller")
+    first = decided(declaration, look_for_controller())
+    then = decided(declaration, look_for_controller(projects=[project], servers=[machine]), allowed=("alice",))
+    assert [name for kind, name in in_cloud(first) if kind == "server"] == [HOST]
+    assert ("server", "alice-1") in in_cloud(then)

@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.model import Declaration
+from tests.support.in_memory.cloud_of_controller import document as controllers_document
 
 CLOUD = {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
 KEPT = {"machines": "kept", "image": "poplar", "key": "ssh-ed25519 AAAA alice"}
@@ -103,7 +104,7 @@ def test_the_machines_of_a_vpod_are_on_hypervisors_of_one_kind() -> None:
 def test_the_vpods_of_one_cloud_have_projects_of_their_own() -> None:
     assert problems(with_bob({})) == []
     assert problems(with_bob({}, project="alice")) == [
-        "vpods.bob.cloud.project: 'alice' is already that of vpods.alice.cloud; a vPOD has a project of its own"
+        "vpods.bob.cloud.project: 'alice' is already the project of vpods.alice.cloud.project; each has one of its own"
     ]
 
 
@@ -232,3 +233,44 @@ def test_the_hypervisors_of_a_vpod_are_in_one_rnic_network() -> None:
     found = problems(document({}, pod=elsewhere, poplar_servers=["pod001-poplar3", "pod001-poplar4"]))
     nics = "the RNICs of pod001-poplar4 and pod001-poplar3"
     assert f"vpods.alice.cloud: {nics} are in different networks; machines of a vPOD are in one" in found
+
+
+def test_the_machine_of_a_dedicated_controller_is_taken_with_its_addresses() -> None:
+    assert problems(controllers_document()) == []
+
+
+def test_the_machine_of_a_controller_needs_a_dedicated_one_with_an_address() -> None:
+    said = (
+        "vpods.alice.cloud.controller: is the machine of a dedicated controller; say controller: dedicated and its "
+        "controller_address in vpods.alice, or leave it out"
+    )
+    assert said in problems(controllers_document(controller_address=None, controller="dedicated"))
+    assert said in problems(controllers_document(controller_address=None, controller="shared"))
+
+
+def test_the_machine_of_a_controller_needs_a_management_network_and_an_address_for_its_users() -> None:
+    given = controllers_document()
+    del given["clouds"]["cloud001"]["management"], given["clouds"]["cloud001"]["controllers"]
+    assert problems(given) == [
+        "clouds.cloud001.management: is missing; the machine of alice-controller needs a port there",
+        "clouds.cloud001.controllers: has no alice-controller; say there by which address machines of vPOD alice reach "
+        "it",
+    ]
+
+
+def test_a_poplar_server_has_no_machine_on_the_management_network() -> None:
+    given = controllers_document()
+    given["clouds"]["cloud001"]["management"]["hypervisors"] = ["compute001", "pod001-poplar4"]
+    assert problems(given) == [
+        "clouds.cloud001.management.hypervisors: 'pod001-poplar4' is a Poplar server, which gives tenants' machines no "
+        "way to management addresses; name compute nodes that are none"
+    ]
+
+
+def test_the_project_of_a_controller_is_nobody_elses() -> None:
+    given = controllers_document()
+    given["vpods"]["alice"]["cloud"]["project"] = "alice-controller"
+    assert problems(given) == [
+        "vpods.alice.cloud.controller: 'alice-controller' is already the project of vpods.alice.cloud.project; each "
+        "has one of its own"
+    ]

@@ -88,7 +88,7 @@ def test_a_tenant_who_makes_machines_gets_the_frame_of_them_alone() -> None:
         "images": [{"name": "poplar", "file": "/srv/poplar.qcow2", "disk_format": "qcow2"}],
         "volumes": [],
         "servers": [],
-        "absent_vpods": [],
+        "absent_vpods": ["alice:controller"],
     }
 
 
@@ -163,7 +163,7 @@ def test_a_vpod_that_is_to_go_leaves_its_cloud_and_no_other() -> None:
     given["clouds"]["cloud002"] = given["clouds"]["cloud001"]
     given["vpods"]["alice"]["state"] = "absent"
     found = desired_clouds(parse_declaration(given))
-    assert [each["absent_vpods"] for each in found.values()] == [["alice"], []]
+    assert [each["absent_vpods"] for each in found.values()] == [["alice", "alice:controller"], []]
     assert found["cloud001"]["networks"] == []
 
 
