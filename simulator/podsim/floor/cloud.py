@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from podsim.floor.errors import FloorError
-from podsim.floor.plan import CloudPlan, Floor, Kind, Machine
+from podsim.floor.plan import CONTROL_PORT, MACHINES_PORT, CloudPlan, Floor, Kind, Machine
 from podsim.floor.state import StateDirectory, write_private
 
 START_SECONDS = 300.0
@@ -91,12 +91,20 @@ def site_configuration(cloud: CloudPlan, machine: Machine, passwords: dict[str, 
             "glance_api_servers": f"http://{address}:9292",
         },
         "files": {"nas_host": str(address)},
+        "ovs": {"bridge_mappings": ",".join(f"{network}:br-{network}" for network in physical_networks(machine))},
         **dict.fromkeys(CREDENTIALS, credentials),
     }
     return "".join(
         f"[{section}]\n" + "".join(f"{name} = {value}\n" for name, value in options.items())
         for section, options in sections.items()
     )
+
+
+def physical_networks(machine: Machine) -> dict[str, str]:
+    """What Neutron calls the networks that a hypervisor's machines reach, with its port to each."""
+    networks = {"rnic": machine.rnics[0].name} if machine.rnics else {}
+    networks |= {"control": CONTROL_PORT} if machine.control else {}
+    return networks | ({"management": MACHINES_PORT} if machine.machines_link else {})
 
 
 def wait_until_up(cloud: CloudPlan, state: StateDirectory) -> None:
@@ -124,8 +132,8 @@ def missing(cloud: CloudPlan, state: StateDirectory) -> list[str]:
     computing = {each["hypervisor_hostname"] for each in hypervisors if each["state"] == "up"}
     switching = {each["host"] for each in agents if each["alive"]}
     return [
-        *(f"no nova-compute on {name}" for name in cloud.declared.hypervisors if name not in computing),
-        *(f"no agent of Neutron on {name}" for name in cloud.declared.hypervisors if name not in switching),
+        *(f"no nova-compute on {name}" for name in cloud.hypervisors if name not in computing),
+        *(f"no agent of Neutron on {name}" for name in cloud.hypervisors if name not in switching),
         *([] if control else ["no control network"]),
     ]
 
@@ -166,7 +174,8 @@ def _environment(cloud: CloudPlan, machine: Machine, passwords: dict[str, str]) 
     """What units of systemd have to know."""
     lines = {"ADDRESS": str(cloud.declared.management)}
     if machine.is_hypervisor:
-        lines["RNIC"] = machine.rnics[0].name
+        ports = (f"{network}={port}" for network, port in physical_networks(machine).items())
+        lines["PORTS"] = f'"{" ".join(ports)}"'
     else:
         lines["OS_BOOTSTRAP_PASSWORD"] = passwords["admin"]
     return "".join(f"{name}={value}\n" for name, value in lines.items())
@@ -192,6 +201,10 @@ def _configure_services(cloud: CloudPlan, machine: Machine, passwords: dict[str,
         "control": str(cloud.control.network),
         "machines": [str(cloud.control.machines[1]), str(cloud.control.machines[-2])],
     }
+    if of_management := cloud.declared.management_machines:
+        addresses = of_management.addresses
+        site["management"] = str(of_management.network)
+        site["management_machines"] = [str(addresses[1]), str(addresses[-2])]
     write_private(directory / "cloud.json", json.dumps(site, indent=2).encode())
     for kind in ("fernet-keys", "credential-keys"):
         keys = directory / kind

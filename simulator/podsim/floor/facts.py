@@ -117,14 +117,27 @@ class ControlNetwork:
 
 
 @dataclass(frozen=True)
+class ManagementMachines:
+    """What a cloud calls the network of management addresses, and which of them it may give to machines."""
+
+    network: IPv4Network
+    addresses: IPv4Network
+
+
+@dataclass(frozen=True)
 class Cloud:
-    """An OpenStack: its addresses in the management and the control network, its hypervisors, its users' names."""
+    """An OpenStack: its addresses in the management and the control network, its hypervisors, its users' names.
+
+    Machines on its compute nodes, which are no Poplar servers, reach the management network.
+    """
 
     name: str
     management: IPv4Address
     control: IPv4Address
     hypervisors: tuple[str, ...]
     users: tuple[str, ...]
+    compute_nodes: tuple[tuple[str, IPv4Address], ...] = ()
+    management_machines: ManagementMachines | None = None
 
 
 @dataclass(frozen=True)

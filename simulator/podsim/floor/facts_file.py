@@ -28,6 +28,7 @@ from podsim.floor.facts import (
     IpuMachine,
     MachineType,
     Management,
+    ManagementMachines,
     PoplarServer,
     ServerRnic,
     Software,
@@ -248,7 +249,9 @@ def _control_network(at: _At, controllers: Iterable[str]) -> ControlNetwork:
 
 
 def _cloud(name: str, at: _At, servers: Iterable[str]) -> Cloud:
-    management, control, hypervisors, users = at.fields("management", "control", "hypervisors", "users")
+    management, control, hypervisors, users, nodes, machines = at.fields(
+        "management", "control", "hypervisors", "users", compute_nodes={}, management_machines=None
+    )
     for server in hypervisors.some_items():
         if server.value not in servers:
             raise server.wrong("a Poplar server of sim.poplar_servers")
@@ -258,7 +261,14 @@ def _cloud(name: str, at: _At, servers: Iterable[str]) -> Cloud:
         control.address(),
         tuple(server.value for server in hypervisors.items()),
         tuple(user.text("the name of a user, such as alice", USER_NAME) for user in users.items()),
+        tuple((node, address.address()) for node, address in nodes.machines()),
+        _management_machines(machines) if machines.value is not None else None,
     )
+
+
+def _management_machines(at: _At) -> ManagementMachines:
+    network, addresses = at.fields("network", "addresses")
+    return ManagementMachines(network.network(), addresses.network())
 
 
 def _uplink(at: _At, switches: Iterable[str]) -> Uplink:
@@ -277,9 +287,11 @@ def _refuse_contradictions(facts: Facts) -> None:
         *facts.clouds,
         *servers,
     ]
+    compute_nodes = [node for cloud in facts.clouds for node in cloud.compute_nodes]
     managed = [
         *(("the control node", address) for address in facts.management.control_node),
         *((host.name, host.management) for host in hosts),
+        *compute_nodes,
         *((machine.name, machine.bmc_address) for machine in machines),
         *((machine.name, machine.gateway_address) for machine in machines),
     ]
@@ -287,7 +299,8 @@ def _refuse_contradictions(facts: Facts) -> None:
         if not any(address in network for network in facts.management.networks):
             raise FloorError(f"sim: the management address {address} of {owner} is in none of sim.management.networks.")
     server_rnics = [(server.name, rnic) for server in servers for rnic in server.rnics]
-    _unique("name", ((host.name, host.name) for host in (*hosts, *machines)))
+    names = [*(host.name for host in (*hosts, *machines)), *(name for name, _address in compute_nodes)]
+    _unique("name", ((name, name) for name in names))
     _unique("management address", managed)
     _unique("RNIC address", ((machine.name, machine.lease.ip) for machine in machines))
     _unique(
@@ -329,6 +342,11 @@ def _refuse_wrong_clouds(facts: Facts) -> None:
             )
     if facts.control is None:
         raise FloorError(f"sim.clouds.{cloud.name} needs a network to its machines; declare it as sim.control.")
+    if bool(cloud.compute_nodes) is not (cloud.management_machines is not None):
+        raise FloorError(
+            f"sim.clouds.{cloud.name} has compute_nodes for machines with management_machines as addresses; declare "
+            "both, or none."
+        )
     _refuse_wrong_control_network(facts.control, cloud, facts.management.networks)
 
 

@@ -29,6 +29,7 @@ SSH_PORT = 22
 TARGETS = {
     Kind.CONTROLLER: "in-control-network.target",
     Kind.CLOUD: "cloud.target",
+    Kind.COMPUTE_NODE: "hypervisor.target",
     Kind.POPLAR_SERVER: "hypervisor.target",
 }
 PARALLEL = 6

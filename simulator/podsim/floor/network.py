@@ -23,6 +23,7 @@ from podsim.floor.plan import (
     CONTROL_PORT,
     DATA_PLANE_NAMESPACE,
     LINK_PREFIX,
+    MACHINES_PORT,
     MANAGEMENT_BRIDGE,
     MANAGEMENT_PORT,
     NAMESPACE_PREFIX,
@@ -102,9 +103,7 @@ def build_cables(floor: Floor) -> None:
     add_namespaces(*(machine.container for machine in floor.containers), DATA_PLANE_NAMESPACE)
     existing = _links()
     for machine in floor.containers:
-        if machine.management_link not in existing:
-            end = (MANAGEMENT_PORT, machine.container, machine.management_mac)
-            _add_cable(machine.management_link, MANAGEMENT_BRIDGE, *end)
+        _add_management_cables(machine, existing)
         for rnic in machine.rnics:
             add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
             disable_transmit_checksum(rnic.name, machine.container)
@@ -112,6 +111,7 @@ def build_cables(floor: Floor) -> None:
             _plug_in_without_addresses(machine)
         else:
             ip_batch(_management_port(MANAGEMENT_PORT, machine.management, floor.networks), machine.container)
+    _fill_in_checksums(floor)
     for machine in floor.virtual_machines:
         if machine.management_link not in existing:
             _add_tap(machine.management_link, f"master {MANAGEMENT_BRIDGE}")
@@ -169,6 +169,24 @@ def _add_cable(link: str, bridge: str, port: str, namespace: str, mac: str | Non
             f"link set {link} master {bridge} addrgenmode none up",
         ]
     )
+
+
+def _fill_in_checksums(floor: Floor) -> None:
+    """What goes through the management network to a machine of a cloud passes Open vSwitch in user space."""
+    if floor.has_machines_in_management:
+        run("ethtool", "-K", MANAGEMENT_BRIDGE, "tx", "off")
+        for machine in floor.containers:
+            disable_transmit_checksum(MANAGEMENT_PORT, machine.container)
+
+
+def _add_management_cables(machine: Machine, existing: set[str]) -> None:
+    if machine.management_link not in existing:
+        end = (MANAGEMENT_PORT, machine.container, machine.management_mac)
+        _add_cable(machine.management_link, MANAGEMENT_BRIDGE, *end)
+    if machine.machines_link:
+        if machine.machines_link not in existing:
+            _add_cable(machine.machines_link, MANAGEMENT_BRIDGE, MACHINES_PORT, machine.container)
+        ip_batch([f"link set {MACHINES_PORT} up"], machine.container)
 
 
 def _management_port(port: str, addresses: Iterable[IPv4Interface], networks: Iterable[IPv4Network]) -> list[str]:

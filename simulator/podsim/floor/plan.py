@@ -25,6 +25,8 @@ DHCP_NAMESPACE = f"{NAMESPACE_PREFIX}.dhcp"
 DHCP_OPENFLOW_PORT = 1
 MANAGEMENT_PORT = "eth0"
 CONTROL_PORT = "control0"
+# Of a compute node, beside its own port.
+MACHINES_PORT = "machines0"
 BMC_PORT = "bmc0"
 IPU_MACHINE_RNIC = "rnic0"
 SWITCH_USER = "admin"
@@ -35,6 +37,7 @@ class Kind(Enum):
 
     CONTROLLER = "controller"
     CLOUD = "cloud"
+    COMPUTE_NODE = "compute node"
     POPLAR_SERVER = "Poplar server"
     IPU_MACHINE = "IPU-Machine"
 
@@ -63,7 +66,8 @@ class Machine:
     """One machine: its management port `eth0` and its RNICs. The first management address is the one it serves on.
 
     With a `bmc_mac` its management addresses are those that somebody has yet to serve: its gateway asks for one on
-    `eth0`, its BMC on `bmc0`, which shares the cable.
+    `eth0`, its BMC on `bmc0`, which shares the cable. With a `machines_link` it has a second cable to the management
+    network, for machines that run on it.
     """
 
     name: str
@@ -75,11 +79,12 @@ class Machine:
     rnics: tuple[Rnic, ...]
     bmc_mac: str | None = None
     control: ControlCable | None = None
+    machines_link: str | None = None
 
     @property
     def is_hypervisor(self) -> bool:
         """Whether machines of a cloud run on it."""
-        return self.kind is Kind.POPLAR_SERVER and self.control is not None
+        return self.kind in (Kind.POPLAR_SERVER, Kind.COMPUTE_NODE) and self.control is not None
 
     @property
     def container(self) -> str:
@@ -154,6 +159,11 @@ class CloudPlan:
     control: ControlNetwork
 
     @property
+    def hypervisors(self) -> tuple[str, ...]:
+        """Where its machines run: Poplar servers and compute nodes."""
+        return (*self.declared.hypervisors, *(name for name, _address in self.declared.compute_nodes))
+
+    @property
     def control_node(self) -> IPv4Interface:
         """The address of the machine that runs the simulation."""
         return IPv4Interface((self.control.control_node, self.control.network.prefixlen))
@@ -170,6 +180,11 @@ class Floor:
     machines: tuple[Machine, ...]
     software: tuple[Software, ...]
     cloud: CloudPlan | None = None
+
+    @property
+    def has_machines_in_management(self) -> bool:
+        """Whether frames of Open vSwitch in user space, which fills in no checksums, come to management ports."""
+        return any(machine.machines_link for machine in self.machines)
 
     @property
     def reached_networks(self) -> tuple[IPv4Network, ...]:
@@ -224,12 +239,15 @@ def plan(facts: Facts) -> Floor:
         control = None
         if name in in_control_network:
             control = ControlCable(f"{LINK_PREFIX}c{number}", in_control_network[name])
-        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics, bmc_mac, control))
+        for_machines = f"{link}v" if kind is Kind.COMPUTE_NODE else None
+        machines.append(Machine(name, kind, machine_type, management, link, mac, rnics, bmc_mac, control, for_machines))
 
     for controller in facts.controllers:
         add(controller.name, Kind.CONTROLLER, (controller.management,), ())
     for declared in facts.clouds:
         add(declared.name, Kind.CLOUD, (declared.management,), ())
+        for name, address in declared.compute_nodes:
+            add(name, Kind.COMPUTE_NODE, (address,), ())
     for server in facts.poplar_servers:
         rnics = tuple(Rnic(rnic.name, rnic.mac, switch_link(rnic.cable)) for rnic in server.rnics)
         add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics, machine_type=server.machine)
@@ -291,7 +309,7 @@ def _in_control_network(cloud: CloudPlan | None) -> dict[str, IPv4Interface | No
     prefix = cloud.control.network.prefixlen
     return {
         **{name: IPv4Interface((address, prefix)) for name, address in addresses.items()},
-        **dict.fromkeys(cloud.declared.hypervisors),
+        **dict.fromkeys(cloud.hypervisors),
     }
 
 

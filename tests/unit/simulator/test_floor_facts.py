@@ -222,6 +222,7 @@ CONTROL = {
     "machines": "10.6.1.0/24",
 }
 CLOUD = {"management": "10.3.1.210", "control": "10.6.0.210", "hypervisors": ["pod001-poplar3"], "users": ["alice"]}
+NODES = {"management_machines": {"network": "10.2.0.0/15", "addresses": "10.3.1.224/28"}}
 WITH_CLOUD = {**SIM, "software": ["openstack"], "control": CONTROL, "clouds": {"cloud001": CLOUD}}
 
 
@@ -255,6 +256,19 @@ def test_a_cloud_is_added_to_the_floor_of_another_file() -> None:
         (
             {"clouds": {"cloud001": {**CLOUD, "users": ["Alice!"]}}},
             "sim.clouds.cloud001.users[0] is 'Alice!', but it has to be the name of a user, such as alice.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, "compute_nodes": {"compute001": "10.3.1.211"}}}},
+            "sim.clouds.cloud001 has compute_nodes for machines with management_machines as addresses; declare both, "
+            "or none.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, **NODES, "compute_nodes": {"ctrl001": "10.3.1.211"}}}},
+            "sim: ctrl001 and ctrl001 both have the name ctrl001; each needs its own.",
+        ),
+        (
+            {"clouds": {"cloud001": {**CLOUD, **NODES, "compute_nodes": {"compute001": "10.3.1.101"}}}},
+            "sim: pod001-poplar1 and compute001 both have the management address 10.3.1.101; each needs its own.",
         ),
         (
             {"clouds": {"cloud001": {**CLOUD, "management": "10.3.1.101"}}},

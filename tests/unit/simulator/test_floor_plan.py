@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from podsim.floor.cloud import configure
+from podsim.floor.cloud import configure, physical_networks
 from podsim.floor.data_plane import dhcp_flows
 from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
@@ -179,7 +179,10 @@ def _cloudy() -> Floor:
 
 
 def test_a_cloud_is_a_machine_beside_those_of_the_pod(floor: Floor, cloudy: Floor) -> None:
-    assert {each.name for each in cloudy.machines} - {each.name for each in floor.machines} == {"cloud001"}
+    assert {each.name for each in cloudy.machines} - {each.name for each in floor.machines} == {
+        "cloud001",
+        "compute001",
+    }
     cloud = machine(cloudy, "cloud001")
     assert (cloud.kind, cloud.address, cloud.rnics) == (Kind.CLOUD, IPv4Address("10.3.1.210"), ())
     assert all(each.control is None for each in floor.machines)
@@ -190,6 +193,7 @@ def test_hypervisors_are_in_the_control_network_without_an_address(cloudy: Floor
     assert {name: cable.address for name, cable in cables.items()} == {
         "ctrl001": IPv4Interface("10.6.0.200/16"),
         "cloud001": IPv4Interface("10.6.0.210/16"),
+        "compute001": None,
         "pod001-poplar3": None,
         "pod001-poplar4": None,
     }
@@ -208,7 +212,7 @@ def test_only_machines_of_the_cloud_may_mount_and_see_its_volumes(cloudy: Floor,
             mounted.add(each.name)
         if "/dev/net/tun" in arguments:
             taps.add(each.name)
-    hypervisors = {"pod001-poplar3", "pod001-poplar4"}
+    hypervisors = {"compute001", "pod001-poplar3", "pod001-poplar4"}
     assert (allowed, mounted, taps) == ({"cloud001", *hypervisors}, {"cloud001", *hypervisors}, hypervisors)
 
 
@@ -219,6 +223,7 @@ def test_each_machine_starts_what_it_is_for(cloudy: Floor, tmp_path: Path) -> No
 
     assert command("cloud001") == ["/sbin/init", "--unit=cloud.target"]
     assert command("pod001-poplar4") == ["/sbin/init", "--unit=hypervisor.target"]
+    assert command("compute001") == ["/sbin/init", "--unit=hypervisor.target"]
     assert command("ctrl001") == ["/sbin/init", "--unit=in-control-network.target"]
     assert command("pod001-poplar1") == []
 
@@ -247,3 +252,12 @@ def test_a_hypervisor_knows_the_services_password_and_nobody_elses(cloudy: Floor
     known = "".join(path.read_text() for path in state.machine("pod001-poplar3").iterdir())
     assert {owner for owner, password in passwords.items() if password in known} == {"service", "messages"}
     assert [path.name for path in state.machine("pod001-poplar1").glob("cloud*")] == []
+
+
+def test_only_machines_of_a_compute_node_reach_the_management_network(cloudy: Floor) -> None:
+    networks = {each.name: physical_networks(each) for each in cloudy.machines if each.is_hypervisor}
+    assert networks == {
+        "compute001": {"control": "control0", "management": "machines0"},
+        "pod001-poplar3": {"rnic": "rnic0", "control": "control0"},
+        "pod001-poplar4": {"rnic": "rnic0", "control": "control0"},
+    }
