@@ -23,7 +23,10 @@ description:
     otherwise they stay, and RV(kept) says for what.
   - A machine is deleted, made again, or loses a network or a volume only if O(allow_interruption) names its vPOD. One
     in C(ERROR) that never ran is made again without that.
+  - What belongs to the machine of a vPOD's own V-IPU controller bears the mark C(ipu.pod:vpod=NAME:controller), and is
+    declared and removed by C(NAME:controller) in place of the vPOD's name, so that it can go after all else.
   - The operator gets the role C(member) in projects in which volumes or machines are declared, as a step of the plan.
+    In those of V-IPU controllers the role is C(admin), as only that sees a network that is not shared.
 extends_documentation_fragment: [ipu.pod._attributes, ipu.pod._cloud]
 options:
   projects:
@@ -182,12 +185,14 @@ options:
       vpod: {description: Whose it is., type: str, required: true}
       project: {description: The project that it is in., type: str, required: true}
   absent_vpods:
-    description: VPODs of which nothing is to stay.
+    description: VPODs, and V-IPU controllers of vPODs as C(NAME:controller), of which nothing is to stay.
     type: list
     elements: str
     default: []
   allow_interruption:
-    description: VPODs whose machines may be deleted, made again, or lose a network or a volume.
+    description:
+      - VPODs whose machines, and those of whose V-IPU controllers, may be deleted, made again, or lose a network or a
+        volume.
     type: list
     elements: str
     default: []
