@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A vPOD gets a machine for its own V-IPU controller, the only one on the tenants' network and on that of management."""
+"""A vPOD gets a machine for its own V-IPU controller, alone on the tenants' network and on that of management."""
 
 from __future__ import annotations
 
