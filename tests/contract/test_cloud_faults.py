@@ -19,7 +19,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.client import Cloud
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.engine import Engine, with_checksums
 from ansible_collections.ipu.pod.plugins.module_utils._plan import converge as converge_module
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Outcome, converge, one_by_one
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
+from ansible_collections.ipu.pod.plugins.plugin_utils._desired.clouds import desired_clouds
 from tests.support.in_memory.cloud_of_alice import machine, options
+from tests.support.in_memory.cloud_of_controller import HOST, document
 from tests.support.strict_cloud import Disturbance, InProcess, Refused, Request, StrictCloud
 
 Options = dict[str, Any]
@@ -95,6 +98,23 @@ def test_a_removal_that_is_disturbed_at_any_request_is_finished_by_the_next_run(
     assert run(before, ABSENT).failure is None
     assert {each["name"] for each in before.kinds["project"].values()} == {"admin", "zoe"}
     check_every_request(fault, lambda: made(desired), ABSENT, before.content())
+
+
+def test_the_machine_of_a_controller_comes_and_goes_however_that_is_disturbed() -> None:
+    def before() -> StrictCloud:
+        cloud = StrictCloud()
+        cloud.add_network("management", "10.1.0.0/16", ("10.1.9.1", "10.1.9.254"), shared=False)
+        return cloud
+
+    there, gone = (
+        desired_clouds(parse_declaration(each))["cloud001"] for each in (document(), document(state="absent"))
+    )
+    cloud = before()
+    assert run(cloud, there).failure is None
+    assert cloud.one("server", HOST)["status"] == "ACTIVE"
+    check_every_request("lost", before, there, cloud.content())
+    assert run(cloud, gone).failure is None
+    assert cloud.content() == before().content()
 
 
 def check_every_request(fault: str, begin: Callable[[], StrictCloud], desired: Options, whole: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ from keystoneauth1.exceptions import ConnectFailure
 Thing = dict[str, Any]
 Body = dict[str, Any]
 SERVICES = ("identity", "placement", "compute", "network", "image", "block_storage")
-HOSTS = ("pod001-poplar3", "pod001-poplar4")
+HOSTS = ("pod001-poplar3", "pod001-poplar4", "compute001")
 DEFAULT_QUOTA = {"instances": 10, "cores": 20, "ram": 51200, "volumes": 10, "gigabytes": 1000}
 LARGEST_USER_DATA = 65535
 # How often something is seen under way.
@@ -127,14 +127,18 @@ class StrictCloud:
         self.traits = {host: {"HW_CPU_X86_VMX"} for host in HOSTS}
         self.generations = dict.fromkeys(HOSTS, 0)
         self.size = {"VCPU": 16, "MEMORY_MB": 65536, "DISK_GB": 200}
-        body = {"name": "control", "provider:physical_network": "control", "mtu": 1500}
-        control = self._add("network", {**_neutron("p-admin"), **body, "shared": True, "port_security_enabled": True})
-        pools = [{"start": "10.6.1.1", "end": "10.6.1.254"}]
-        subnet = {"name": "control", "network_id": control["id"], "cidr": "10.6.0.0/16", "allocation_pools": pools}
-        self._add("subnet", {**_neutron("p-admin"), **subnet})
+        self.add_network("control", "10.6.0.0/16", ("10.6.1.1", "10.6.1.254"), shared=True)
         self._add("image", {**_image("debian", "p-admin"), "status": "active"})
 
     # What a person does by hand.
+
+    def add_network(self, name: str, cidr: str, pool: tuple[str, str], *, shared: bool) -> None:
+        """The operator makes a network with a subnet."""
+        body = {"name": name, "provider:physical_network": name, "mtu": 1500, "shared": shared}
+        network = self._add("network", {**_neutron("p-admin"), **body, "port_security_enabled": True})
+        pools = [dict(zip(("start", "end"), pool, strict=True))]
+        subnet = {"name": name, "network_id": network["id"], "cidr": cidr, "allocation_pools": pools}
+        self._add("subnet", {**_neutron("p-admin"), **subnet})
 
     def one(self, kind: str, name: str) -> Thing:
         """The one thing of this name."""
@@ -394,6 +398,8 @@ class StrictCloud:
         if kind == "security_group" and users:
             raise Refused(409, f"Security Group {thing_id} in use.")
         del self.kinds[kind][thing_id]
+        rules = self.kinds["rule"]
+        self.kinds["rule"] = {each: rule for each, rule in rules.items() if rule["security_group_id"] != thing_id}
         return None
 
     def rule(self, _request: Request, _query: Any, thing_id: str) -> Any:
@@ -460,6 +466,8 @@ class StrictCloud:
         if request.method == "GET":
             return {"keypairs": [{"keypair": each} for each in self.kinds["key"].values()]}
         body = request.body["keypair"]
+        if not re.fullmatch(r"[A-Za-z0-9 _-]+", body["name"]):
+            raise Refused(400, "Keypair data is invalid: Keypair name contains unsafe characters")
         if body["name"] in self.kinds["key"]:
             raise Refused(409, f"Key pair '{body['name']}' already exists.")
         return {"keypair": self._add("key", body, body["name"])}
@@ -502,6 +510,8 @@ class StrictCloud:
         for port in ports:
             if port["device_id"] or port["project_id"] != project:
                 raise Refused(409, f"Port {port['id']} is still in use.")
+            if not self._sees(project, self._take("network", port["network_id"])):
+                raise Refused(400, f"Network {port['network_id']} could not be found.")
         self._refuse_quota(project, flavor)
         made = self._add(
             "server",
@@ -520,6 +530,13 @@ class StrictCloud:
         for port in ports:
             port.update(device_id=made["id"], device_owner="compute:nova")
         return {"server": {"id": made["id"]}}
+
+    def _sees(self, project: str, network: Thing) -> bool:
+        """Whether the operator sees a network from a project: as an administrator there, all of them."""
+        policies = self.kinds["policy"].values()
+        shared = {each["target_tenant"] for each in policies if each["object_id"] == network["id"]}
+        is_administrator = (project, "u-admin", "r-admin") in self.assignments
+        return network["shared"] or is_administrator or project in {network["project_id"], *shared}
 
     def _refuse_quota(self, project: str, flavor: Thing) -> None:
         quota = {**DEFAULT_QUOTA, **self.quotas.get(project, {})}
