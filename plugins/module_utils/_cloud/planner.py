@@ -334,7 +334,15 @@ class Planning:
         thing = self.found.things[kind, name]
         server: Any = thing if kind == SERVER else self.found.server_of(thing)
         vpod = thing["vpod"] or server.get("vpod")
-        if server and not is_half_made(server) and vpod is not None and not self._may_interrupt(vpod):
+        if not server or is_half_made(server) or vpod is None:
+            return
+        if kind == SERVER and is_of_controller(vpod) and name in self.wanted[SERVER]:
+            # Whoever lets a vPOD be interrupted does not mean that its controller forgets all it has.
+            self.problems.append(
+                f"server {name}: {reason}; a V-IPU controller keeps its storage there, so no run makes it again; "
+                f"declare what it has, or make vPOD {vpod_of_mark(vpod)} absent first"
+            )
+        elif not self._may_interrupt(vpod):
             self.problems.append(f"{kind} {name}: {reason}; that interrupts machine {server['name']}; {_allow(vpod)}")
 
     def _may_interrupt(self, mark: str) -> bool:

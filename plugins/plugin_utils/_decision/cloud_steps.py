@@ -15,6 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.entities import (
     things,
     vpod_of_mark,
 )
+from ansible_collections.ipu.pod.plugins.module_utils._cloud.found import is_half_made
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan, without_what_goes
 from ansible_collections.ipu.pod.plugins.module_utils._cloud.wanted import wanted
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
@@ -84,7 +85,8 @@ def unmade_controllers(declaration: Declaration, looks: Mapping[str, Look]) -> d
 
 def _has_controller(there: Part, host: str, mark: str) -> bool:
     projects = {each["id"] for each in things(there, PROJECT) if each["vpod"] == mark}
-    return any(each["name"] == host and each["project_id"] in projects for each in things(there, SERVER))
+    servers = [each for each in things(there, SERVER) if each["name"] == host and each["project_id"] in projects]
+    return any(not is_half_made(each) for each in servers)
 
 
 def _steps(options: Options, there: Part) -> list[Step]:

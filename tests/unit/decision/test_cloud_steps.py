@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.cloud_steps import startable
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import changing, members
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import hosts_of
@@ -365,11 +366,17 @@ def test_a_controller_whose_machine_went_with_its_vpod_is_not_missed() -> None:
 
 
 def test_a_machine_that_is_kept_waits_for_that_of_its_controller() -> None:
-    share: dict[str, Any] = {**CONTROLLED["cloud"], "machines": "kept", "image": "debian", "key": "ssh-ed25519 AAAA"}  # type: ignore[dict-item]
-    declaration = with_controller(cloud=share)
-    project = {"id": "p1", "name": HOST, "domain": "Default", "vpod": "alice:controller", "description": ""}
-    machine = server(HOST, "p1", HOST, "alice:controller")
-    first = decided(declaration, look_for_controller())
-    then = decided(declaration, look_for_controller(projects=[project], servers=[machine]), allowed=("alice",))
-    assert [name for kind, name in in_cloud(first) if kind == "server"] == [HOST]
-    assert ("server", "alice-1") in in_cloud(then)
+    def started(cloud: dict[str, Any]) -> list[str]:
+        return [each["name"] for each in startable({"servers": wanted}, cloud)["servers"]]
+
+    wanted = [
+        {"name": HOST, "project": HOST, "vpod": "alice:controller"},
+        *({"name": name, "project": "alice", "vpod": "alice"} for name in ("alice-1", "alice-2")),
+    ]
+    project = {"id": "p1", "name": HOST, "vpod": "alice:controller"}
+    machine, kept = server(HOST, "p1", HOST, "alice:controller"), server("alice-1", "p2", "alice", "alice")
+    assert started(look_for_controller(projects=[project])) == [HOST]
+    assert started(look_for_controller(projects=[project], servers=[kept])) == [HOST, "alice-1"]
+    half_made = {**machine, "status": "ERROR", "launched": False}
+    assert started(look_for_controller(projects=[project], servers=[half_made])) == [HOST]
+    assert started(look_for_controller(projects=[project], servers=[machine])) == [HOST, "alice-1", "alice-2"]

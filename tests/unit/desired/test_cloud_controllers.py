@@ -11,6 +11,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.clouds import desired_clouds
 from tests.support.in_memory.cloud import InMemoryCloud, server
+from tests.support.in_memory.cloud_of_alice import refusal
 from tests.support.in_memory.cloud_of_controller import CLOUD, HOST, cloud_before, document
 
 MARK = "alice:controller"
@@ -107,3 +108,18 @@ def test_a_tenant_cannot_make_a_machine_that_counts_as_the_controllers() -> None
     assert plan(options(document()), cloud.look) == []
     gone = brief(plan(options(document(state="absent")), cloud.look, ["alice"]))
     assert [each for each in gone if each.startswith("remove server")] == [f"remove server {HOST}"]
+
+
+def test_it_is_never_made_again_since_its_storage_is_on_it() -> None:
+    given = document()
+    given["vpods"]["alice"]["cloud"]["controller"]["key"] = "ssh-ed25519 BBBB another"
+    said = refusal(options(given), with_all().look, ("alice",))
+    assert said.startswith("server alice-controller: key is ")
+    assert said.endswith("no run makes it again; declare what it has, or make vPOD alice absent first")
+
+
+def test_one_that_never_ran_is_made_again() -> None:
+    cloud = with_all()
+    [machine] = [each for each in cloud.look["servers"] if each["name"] == HOST]
+    machine.update(status="ERROR", launched=False)
+    assert brief(plan(options(document()), cloud.look)) == [f"remove server {HOST}", f"create server {HOST}"]
