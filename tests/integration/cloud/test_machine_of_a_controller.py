@@ -65,6 +65,12 @@ def document(**carol: Any) -> dict[str, Any]:
 def inventory(folder: Path, found: dict[str, Any]) -> Path:
     (folder / "pods.yml").write_text(yaml.safe_dump(found))
     (folder / "group_vars").symlink_to(INVENTORY / "group_vars")
+    (folder / "host_vars").mkdir()
+    # As machines of a cloud are reached, whose host keys say nothing.
+    login = yaml.safe_load((INVENTORY / "group_vars" / "ipu_pod_machines.yml").read_text())
+    (folder / "host_vars" / f"{HOST}.yml").write_text(
+        yaml.safe_dump({**login, "ansible_user": "debian", "ansible_become": True})
+    )
     return folder
 
 

@@ -354,7 +354,8 @@ def test_a_controller_without_its_machine_is_refused_with_the_playbook_that_make
 
 
 def test_openstack_yml_makes_it_before_it_can_be_looked_at() -> None:
-    found = decided(with_controller(), look_for_controller(), parts=["clouds"])
+    looks = {**pod().looks(), CLOUD: look_for_controller()}
+    found = decide(with_controller(), looks, Request(hosts=[*looks, HOST], parts=["clouds"]))
     assert found.refusals == []
     assert ("server", HOST) in in_cloud(found)
 
