@@ -183,10 +183,8 @@ def _add_management_cables(machine: Machine, existing: set[str]) -> None:
     if machine.management_link not in existing:
         end = (MANAGEMENT_PORT, machine.container, machine.management_mac)
         _add_cable(machine.management_link, MANAGEMENT_BRIDGE, *end)
-    if machine.machines_link:
-        if machine.machines_link not in existing:
-            _add_cable(machine.machines_link, MANAGEMENT_BRIDGE, MACHINES_PORT, machine.container)
-        ip_batch([f"link set {MACHINES_PORT} up"], machine.container)
+    if machine.machines_link and machine.machines_link not in existing:
+        _add_cable(machine.machines_link, MANAGEMENT_BRIDGE, MACHINES_PORT, machine.container)
 
 
 def _management_port(port: str, addresses: Iterable[IPv4Interface], networks: Iterable[IPv4Network]) -> list[str]:
