@@ -26,11 +26,11 @@ SOURCE = Path(podsim.__file__).parent
 FILES = Path(__file__).parent / "guest"
 LINK = CACHE / "guest.qcow2"
 BOOT_MENU = FILES / "boot" / "syslinux.cfg"
-# What a tenant's machine, or that of a V-IPU controller, has of the simulated pod; each brings its modules along.
-PROGRAMS = tuple(f"usr/local/bin/{name}" for name in ("vipu", "vipu-admin", "vipu-server", "ipu-workload"))
+# What a tenant's machine has of the simulated pod; each brings along the modules that it imports.
+PROGRAMS = ("usr/local/bin/vipu", "usr/local/bin/ipu-workload")
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "kmod", "openssh-server", "sudo", "cloud-init"),
-    *("python3", "python3-cryptography", "python3-grpcio", "python3-protobuf", "python3-pycurl"),
+    *("python3", "python3-protobuf", "python3-pycurl"),
     *("iproute2", "iputils-ping", "ethtool", "e2fsprogs"),
 )
 # logind stays: it hears the power button, by which a cloud switches a machine off.
