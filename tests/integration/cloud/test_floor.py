@@ -132,14 +132,18 @@ def tap_of(tenant: Any, pod: Any, port: str) -> tuple[str, dict[str, Any]]:
     return name, dict(zip(table["headings"], table["data"][0], strict=True))
 
 
-def test_nova_and_neutron_know_both_hypervisors(operator: Any) -> None:
+def test_nova_and_neutron_know_all_hypervisors(operator: Any) -> None:
     hypervisors = {each.name: each.state for each in operator.compute.hypervisors(details=True)}
-    assert hypervisors == {"pod001-poplar3": "up", "pod001-poplar4": "up"}
+    assert hypervisors == dict.fromkeys(("compute001", "pod001-poplar3", "pod001-poplar4"), "up")
     agents = {agent.host: agent for agent in operator.network.agents()}
     assert set(agents) == set(hypervisors)
-    for agent in agents.values():
-        assert agent.is_alive
-        assert agent.configuration["bridge_mappings"] == {"rnic": "br-rnic", "control": "br-control"}
+    assert all(agent.is_alive for agent in agents.values())
+    mappings = {host: agent.configuration["bridge_mappings"] for host, agent in agents.items()}
+    assert mappings == {
+        "compute001": {"control": "br-control", "management": "br-management"},
+        "pod001-poplar3": {"rnic": "br-rnic", "control": "br-control"},
+        "pod001-poplar4": {"rnic": "br-rnic", "control": "br-control"},
+    }
 
 
 def test_the_site_has_users_without_projects_and_a_network_to_machines(operator: Any) -> None:
