@@ -15,6 +15,21 @@ LISTS = (
     *("projects", "members", "quotas", "networks", "subnets", "security_groups", "flavors", "traits", "images", "keys"),
     *("ports", "volumes", "servers", "snapshots"),
 )
+# Of a pods.yml, what is not of clouds and vPODs: a pod with two hypervisors.
+FLOOR: Thing = {
+    "schema": 1,
+    "pods": {
+        "pod001": {
+            "model": "bow-pod64",
+            "poplar_servers": 4,
+            "rnic": {"vlan": 100},
+            "hypervisors": ["pod001-poplar3", "pod001-poplar4"],
+            "virtual_functions": 0,
+        }
+    },
+    "controllers": {"ctrl001": {"host": "pod001-poplar1"}},
+    "clusters": {"c001": {"controller": "ctrl001", "pods": ["pod001"]}},
+}
 OPERATOR = {"user": "admin", "user_id": "u-admin", "project": "admin", "project_id": "p-admin"}
 
 

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
-from tests.support.in_memory.cloud import InMemoryCloud, bare_look, hypervisor, network
+from tests.support.in_memory.cloud import FLOOR, InMemoryCloud, bare_look, hypervisor, network
 
 CLOUD, HOST = "cloud001", "alice-controller"
 CONTROLLER_MACHINE = {"image": "debian", "key": "ssh-ed25519 AAAA operator", "clients": ["10.6.1.0/24"]}
@@ -26,7 +27,7 @@ def document(**vpod: Any) -> dict[str, Any]:
         "cloud": {"name": CLOUD, "controller": dict(CONTROLLER_MACHINE)},
     }
     return {
-        "schema": 1,
+        **deepcopy(FLOOR),
         "clouds": {
             CLOUD: {
                 "physical_network": "rnic",
@@ -36,17 +37,6 @@ def document(**vpod: Any) -> dict[str, Any]:
                 "management": dict(MANAGEMENT),
             }
         },
-        "pods": {
-            "pod001": {
-                "model": "bow-pod64",
-                "poplar_servers": 4,
-                "rnic": {"vlan": 100},
-                "hypervisors": ["pod001-poplar3", "pod001-poplar4"],
-                "virtual_functions": 0,
-            }
-        },
-        "controllers": {"ctrl001": {"host": "pod001-poplar1"}},
-        "clusters": {"c001": {"controller": "ctrl001", "pods": ["pod001"]}},
         "vpods": {"alice": {**alice, **vpod}},
     }
 

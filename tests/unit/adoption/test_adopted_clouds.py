@@ -13,7 +13,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._cloud.planner import plan
 from ansible_collections.ipu.pod.plugins.plugin_utils._adoption.clouds import adopted_clouds
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.clouds import desired_clouds
-from tests.support.in_memory.cloud import InMemoryCloud, bare_look, network, server
+from tests.support.in_memory.cloud import FLOOR, InMemoryCloud, bare_look, network, server
 from tests.support.in_memory.cloud_of_controller import CONTROLLER_MACHINE, cloud_before
 from tests.support.in_memory.cloud_of_controller import document as document_with_controller
 
@@ -25,18 +25,7 @@ KEY = "ssh-ed25519 AAAA ann"
 def document(share: Document | None) -> Document:
     alice = {"cluster": "c001", "ipus": 16, "vlan": 101, "poplar_servers": ["pod001-poplar3"]}
     return {
-        "schema": 1,
-        "pods": {
-            "pod001": {
-                "model": "bow-pod64",
-                "poplar_servers": 4,
-                "rnic": {"vlan": 100},
-                "hypervisors": ["pod001-poplar3", "pod001-poplar4"],
-                "virtual_functions": 0,
-            }
-        },
-        "controllers": {"ctrl001": {"host": "pod001-poplar1"}},
-        "clusters": {"c001": {"controller": "ctrl001", "pods": ["pod001"]}},
+        **deepcopy(FLOOR),
         "clouds": {
             CLOUD: {"physical_network": "rnic", "control_network": "control", "control_sources": ["10.6.0.0/16"]}
         },

@@ -34,7 +34,8 @@ HYPERVISOR = {
     "status": "enabled",
     "agents": [{"binary": "neutron-openvswitch-agent", "alive": True, "mappings": {"rnic": "br-rnic"}}],
 }
-ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar3"], "cloud": {"name": CLOUD}}
+SHARE = {"name": CLOUD}
+ALICE = {"cluster": "c", "ipus": 16, "vlan": 101, "poplar_servers": ["p-poplar3"], "cloud": SHARE}
 BOB = {**ALICE, "vlan": 102}
 ALICE_HAS = {f"p-ipum{number}" for number in (1, 2, 3, 4)}
 # What alice gets before she has any machines.
@@ -78,7 +79,7 @@ CONTROLLED = {
     "controller": "dedicated",
     "controller_address": "10.1.3.220",
     "cloud": {
-        **ALICE["cloud"],  # type: ignore[dict-item]
+        **SHARE,
         "controller": {"image": "debian", "key": "ssh-ed25519 AAAA", "clients": ["10.6.1.0/24"]},
     },
 }
@@ -358,6 +359,18 @@ def test_openstack_yml_makes_it_before_it_can_be_looked_at() -> None:
     found = decide(with_controller(), looks, Request(hosts=[*looks, HOST], parts=["clouds"]))
     assert found.refusals == []
     assert ("server", HOST) in in_cloud(found)
+
+
+def test_its_machine_goes_in_the_last_stage_when_what_needs_it_is_gone() -> None:
+    marked = {"vpod": "alice:controller", "domain": "Default", "description": ""}
+    there = look_for_controller(
+        projects=[{**marked, "id": "p1", "name": HOST}], servers=[server(HOST, "p1", HOST, "alice:controller")]
+    )
+    found = decided(with_controller(state="absent"), there, allowed=("alice",))
+    assert [(step["stage"], step["kind"]) for step in found.plan.steps if step["device"] == CLOUD] == [
+        (stages.CLOUDS, "server"),
+        (stages.CLOUDS, "project"),
+    ]
 
 
 def test_a_controller_whose_machine_went_with_its_vpod_is_not_missed() -> None:
