@@ -39,7 +39,7 @@ demo-openstack: setup ## The same with an OpenStack, and what a tenant does in i
 	  $(PHASES) cloud-prerequisites pod site tenant
 	@echo
 	@echo "The pod and its cloud are running. Look around:"
-	@echo "  export OS_CLIENT_CONFIG_FILE=build/podsim/clouds.yaml"
+	@echo "  export OS_CLIENT_CONFIG_FILE=$(CURDIR)/build/podsim/clouds.yaml"
 	@echo "  .venv/bin/openstack --os-cloud cloud001 network list"
 	@echo "  .venv/bin/ansible-playbook -i inventories/sim_openstack playbooks/site.yml    (again: nothing changes)"
 	@echo "End it with: make demo-down"

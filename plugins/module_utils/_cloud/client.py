@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence, TypeVar
 from urllib.parse import urlsplit
@@ -57,11 +58,18 @@ def connect(entry: str) -> Cloud:
     try:
         connection = openstack.connect(cloud=entry, api_timeout=SECONDS)
     except SDKException as error:
-        said = str(error).rstrip(".")
-        raise DeviceError(f"cloud {entry}: {said}; correct its entry in clouds.yaml") from error
+        raise DeviceError(f"cloud {entry}: {str(error).rstrip('.')}; {_remedy()}") from error
     cloud = Cloud(connection, entry)
     cloud.authorize()
     return cloud
+
+
+def _remedy() -> str:
+    """What makes the SDK find the entry; it passes over a file that is not there."""
+    file = os.environ.get("OS_CLIENT_CONFIG_FILE", "")
+    if file and not os.path.exists(file):
+        return f"OS_CLIENT_CONFIG_FILE is {file}, which is not there for a task in {os.getcwd()}; give its whole path"
+    return "correct its entry in clouds.yaml"
 
 
 class Cloud:

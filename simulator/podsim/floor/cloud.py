@@ -108,7 +108,7 @@ def physical_networks(machine: Machine) -> dict[str, str]:
 
 
 def wait_until_up(cloud: CloudPlan, state: StateDirectory) -> None:
-    """Wait until every service answers and every hypervisor has joined."""
+    """Wait until every service answers, every hypervisor has joined and there is a place for volumes."""
     deadline = time.monotonic() + START_SECONDS
     while found := missing(cloud, state):
         if time.monotonic() > deadline:
@@ -127,6 +127,8 @@ def missing(cloud: CloudPlan, state: StateDirectory) -> list[str]:
         hypervisors = _get(f"http://{address}:8774/v2.1/os-hypervisors/detail", token)["hypervisors"]
         agents = _get(f"http://{address}:9696/v2.0/agents", token)["agents"]
         control = _get(f"http://{address}:9696/v2.0/networks?name=control", token)["networks"]
+        # Before Cinder's scheduler has heard of one, a volume that somebody asks for ends as an error.
+        pools = _get(f"http://{address}:8776/v3/scheduler-stats/get_pools", token)["pools"]
     except OSError as error:
         return [f"its services are not ready ({error})"]
     computing = {each["hypervisor_hostname"] for each in hypervisors if each["state"] == "up"}
@@ -135,6 +137,7 @@ def missing(cloud: CloudPlan, state: StateDirectory) -> list[str]:
         *(f"no nova-compute on {name}" for name in cloud.hypervisors if name not in computing),
         *(f"no agent of Neutron on {name}" for name in cloud.hypervisors if name not in switching),
         *([] if control else ["no control network"]),
+        *([] if pools else ["no place for volumes"]),
     ]
 
 

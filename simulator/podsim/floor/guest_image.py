@@ -34,7 +34,15 @@ PACKAGES = (
     *("iproute2", "iputils-ping", "ethtool", "e2fsprogs"),
 )
 # logind stays: it hears the power button, by which a cloud switches a machine off.
-MASKED_UNITS = tuple(unit for unit in image.MASKED_UNITS if unit not in ("systemd-logind.service", "getty.target"))
+MASKED_UNITS = (
+    *(unit for unit in image.MASKED_UNITS if unit not in ("systemd-logind.service", "getty.target")),
+    # Each is a process, and an emulated processor starts few in a second. Of cloud-init's stages three are enough.
+    *("cloud-config.service", "e2scrub_reap.service", "kmod-static-nodes.service", "systemd-binfmt.service"),
+    *("systemd-network-generator.service", "systemd-pstore.service", "systemd-repart.service"),
+    *("systemd-sysusers.service", "systemd-update-utmp.service", "systemd-update-utmp-runlevel.service"),
+    *("dev-hugepages.mount", "dev-mqueue.mount", "proc-sys-fs-binfmt_misc.automount", "sys-fs-fuse-connections.mount"),
+    *("sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount"),
+)
 ENABLED_UNITS = ("systemd-networkd.service",)
 # Hardware of virtual machines alone, and what a person may want to load.
 MODULES = (

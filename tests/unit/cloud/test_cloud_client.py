@@ -166,6 +166,19 @@ def test_an_entry_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp
         connect("nowhere")
 
 
+def test_a_clouds_yaml_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # From the folder in which a person typed this, which is not the one of a task.
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", "build/clouds.yaml")
+    with pytest.raises(DeviceError) as error:
+        connect("cloud001")
+    assert str(error.value) == (
+        "cloud cloud001: Cloud cloud001 was not found; OS_CLIENT_CONFIG_FILE is build/clouds.yaml, which is not there "
+        f"for a task in {tmp_path}; give its whole path"
+    )
+
+
 def test_a_token_of_a_project_is_asked_for_once() -> None:
     connection = Connection({})
     cloud = Cloud(connection, "cloud001")
