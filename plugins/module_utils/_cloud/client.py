@@ -49,27 +49,26 @@ def connect(entry: str) -> Cloud:
     """The cloud of an entry of clouds.yaml, with a token.
 
     Raises:
-        DeviceError: no openstacksdk, no such entry, or Keystone does not let the operator in.
+        DeviceError: no openstacksdk, no such file or entry, or Keystone does not let the operator in.
     """
     if not RELEASE:
         raise DeviceError(no_sdk("not installed"))
     if not OLDEST <= tuple(int(part) for part in RELEASE.split(".")[:2]) < TOO_NEW:
         raise DeviceError(no_sdk(RELEASE))
+    file = os.environ.get("OS_CLIENT_CONFIG_FILE", "")
+    # The look and the tasks of a run work in different folders, and the SDK passes over a file that is not there.
+    if file and not os.path.isabs(file):
+        raise DeviceError(f"cloud {entry}: OS_CLIENT_CONFIG_FILE is {file}; give its whole path, which begins with /")
+    if file and not os.path.exists(file):
+        raise DeviceError(f"cloud {entry}: OS_CLIENT_CONFIG_FILE is {file}, which is not there; correct it")
     try:
         connection = openstack.connect(cloud=entry, api_timeout=SECONDS)
     except SDKException as error:
-        raise DeviceError(f"cloud {entry}: {str(error).rstrip('.')}; {_remedy()}") from error
+        said = str(error).rstrip(".")
+        raise DeviceError(f"cloud {entry}: {said}; correct its entry in clouds.yaml") from error
     cloud = Cloud(connection, entry)
     cloud.authorize()
     return cloud
-
-
-def _remedy() -> str:
-    """What makes the SDK find the entry; it passes over a file that is not there."""
-    file = os.environ.get("OS_CLIENT_CONFIG_FILE", "")
-    if file and not os.path.exists(file):
-        return f"OS_CLIENT_CONFIG_FILE is {file}, which is not there for a task in {os.getcwd()}; give its whole path"
-    return "correct its entry in clouds.yaml"
 
 
 class Cloud:

@@ -166,17 +166,26 @@ def test_an_entry_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp
         connect("nowhere")
 
 
-def test_a_clouds_yaml_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_a_clouds_yaml_that_a_task_would_not_find_is_refused_by_the_look(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    # It is there from the folder in which a person typed this, where the look works, and no task does.
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    # From the folder in which a person typed this, which is not the one of a task.
-    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", "build/clouds.yaml")
+    (tmp_path / "clouds.yaml").write_text('{"clouds": {"cloud001": {"auth_type": "none"}}}')
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", "clouds.yaml")
     with pytest.raises(DeviceError) as error:
         connect("cloud001")
     assert str(error.value) == (
-        "cloud cloud001: Cloud cloud001 was not found; OS_CLIENT_CONFIG_FILE is build/clouds.yaml, which is not there "
-        f"for a task in {tmp_path}; give its whole path"
+        "cloud cloud001: OS_CLIENT_CONFIG_FILE is clouds.yaml; give its whole path, which begins with /"
     )
+
+
+def test_a_clouds_yaml_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    file = tmp_path / "clouds.yaml"
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(file))
+    with pytest.raises(DeviceError) as error:
+        connect("cloud001")
+    assert str(error.value) == f"cloud cloud001: OS_CLIENT_CONFIG_FILE is {file}, which is not there; correct it"
 
 
 def test_a_token_of_a_project_is_asked_for_once() -> None:
