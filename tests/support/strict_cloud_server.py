@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,15 +37,16 @@ class Site:
     def __init__(self, cloud: StrictCloud) -> None:
         self.cloud = cloud
         self._running: dict[str, tuple[ThreadingHTTPServer, threading.Thread]] = {}
-        self.ports: dict[str, int] = {}
+        # Also while a service is down, lest another test's server gets its port and answers there.
+        self._held = {service: _held_port() for service in SERVICES}
+        self.ports: dict[str, int] = {service: held.getsockname()[1] for service, held in self._held.items()}
         for service in SERVICES:
             self.start(service)
 
     def start(self, service: str) -> None:
-        server = ThreadingHTTPServer(("127.0.0.1", self.ports.get(service, 0)), _handler(self, service))
+        server = ThreadingHTTPServer(("127.0.0.1", self.ports[service]), _handler(self, service))
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        self.ports[service] = server.server_port
         self._running[service] = (server, thread)
 
     def stop(self, service: str) -> None:
@@ -57,6 +59,8 @@ class Site:
     def stop_all(self) -> None:
         for service in list(self._running):
             self.stop(service)
+        for held in self._held.values():
+            held.close()
 
     def write_entry(self, path: Path, password: str) -> None:
         auth = {"auth_url": f"{self.url('identity')}/v3", "username": "admin", "password": password}
@@ -130,6 +134,14 @@ class Site:
     def _endpoint(self, service: str, project: str) -> dict[str, str]:
         below = {"compute": "/v2.1", "identity": "/v3", "block_storage": f"/v3/{project}"}.get(service, "")
         return {"url": f"{self.url(service)}{below}", "interface": "public", "region": "one", "region_id": "one"}
+
+
+def _held_port() -> socket.socket:
+    held = socket.socket()
+    # As servers do: they listen on it beside this socket, which does not listen.
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
 
 
 def _handler(site: Site, service: str) -> type[BaseHTTPRequestHandler]:
