@@ -44,6 +44,8 @@ CLOUD_PROGRAMS = {
     "syslinux": "syslinux",
     # For whoever starts it without a cloud, and gives it its config drive.
     "genisoimage": "genisoimage",
+    # For whoever wants to see its frames on the switch's ports.
+    "tcpdump": "tcpdump",
 }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import secrets
 import shlex
@@ -18,6 +19,7 @@ import pytest
 
 from tests.integration.cloud.conftest import connected
 from tests.integration.conftest import Pod
+from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.playbook_run import LOUD
 from tests.support.secret_spellings import SHOW_KEYS, secrets_in
 from tests.support.simulated_pod import STATE
@@ -211,22 +213,9 @@ def _partitions(pod: Pod, timer: None, machine: Machine) -> set[str]:
     return partitions_of(pod)
 
 
-@pytest.fixture(scope="module", name="volume")
-def _volume(alice: Any, machine: Machine) -> Any:
-    """A volume on which the machine has written."""
-    volume = alice.create_volume(1, name="data", wait=True, timeout=PATIENCE)
-    alice.attach_volume(machine.server, volume, wait=True, timeout=PATIENCE)
-    machine.said(
-        "sudo udevadm settle && sudo mkfs.ext4 -q /dev/vdb && sudo mount /dev/vdb /mnt && "
-        "echo kept | sudo tee /mnt/file && sudo umount /mnt"
-    )
-    return volume
-
-
 @pytest.fixture(scope="module", name="deleted")
-def _deleted(alice: Any, machine: Machine, volume: Any, partitions: set[str]) -> None:
-    """The machine is deleted, which had a volume and a partition."""
-    assert volume.id
+def _deleted(alice: Any, machine: Machine, partitions: set[str]) -> None:
+    """The machine is deleted, which had a partition."""
     assert partitions
     alice.delete_server(machine.server.id, wait=True, timeout=PATIENCE)
 
@@ -390,11 +379,32 @@ def test_a_partition_of_a_deleted_machine_goes_and_no_other(pod: Pod, partitions
     administrator(pod, "remove partition kept")
 
 
-def test_a_volume_keeps_its_data_for_the_next_machine(alice: Any, volume: Any, deleted: None) -> None:
+def test_a_tenant_does_what_the_documentation_says(pod: Pod, alice: Any, user_data: Path, deleted: None) -> None:
     assert deleted is None
-    following = machine_of(alice, "next", "alice")
-    following.wait_for_login()
-    alice.attach_volume(following.server, alice.get_volume(volume.id), wait=True, timeout=PATIENCE)
-    assert following.said("sudo udevadm settle && sudo mount /dev/vdb /mnt && cat /mnt/file") == "kept\n"
-    alice.delete_server(following.server.id, wait=True, timeout=PATIENCE)
-    alice.delete_volume(volume.id, wait=True, timeout=PATIENCE)
+    script = ["bash", f"{ROOT}/docs/virtual-machines/tenant.sh", "alice", "16", user_data, STATE / "id_ed25519"]
+    path = f"{PROGRAMS}:{os.environ['PATH']}"
+    done = subprocess.run(
+        script,
+        env={**os.environ, "OS_CLOUD": "cloud001-alice", "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    said = done.stdout
+    assert done.returncode == 0, said
+    assert secrets_in(said, pod.inside("ctrl001", SHOW_KEYS).split()) == []
+    steps = dict(step.split("\n", 1) for step in said.split("\n==> ")[1:])
+    assert list(steps) == [
+        "1. Ask for a machine, 2. with a volume",
+        "3. Have a shell in it",
+        "4. Create a partition",
+        "5. Run a workload",
+        "6. Delete the machine; its volume goes to the next one",
+        "Delete everything",
+    ]
+    assert "partition alice-first: 128 MiB to and from 4 IPU-Machines" in steps["5. Run a workload"]
+    assert steps["6. Delete the machine; its volume goes to the next one"].endswith("\nkept from the first machine\n")
+    left = [alice.compute.servers(), alice.block_storage.volumes(), alice.compute.keypairs()]
+    assert [[each.name for each in found] for found in left] == [[], [], ["key"]]
+    assert partitions_of(pod) == set()
