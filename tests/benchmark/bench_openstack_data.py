@@ -134,9 +134,9 @@ def figures() -> list[dict[str, Any]]:
     machine_ping, bare_ping = (min(column) for column in zip(*pings, strict=True))
     return [
         figure(
-            "openstack: data rate of an emulated machine over a bare server's", machine_rate / bare_rate, 0.02, True
+            "openstack: data rate of an emulated machine over a bare server's", machine_rate / bare_rate, 0.1, True
         ),
-        figure("openstack: round trip of an emulated machine over a bare server's", machine_ping / bare_ping, 50),
+        figure("openstack: round trip of an emulated machine over a bare server's", machine_ping / bare_ping, 15),
     ]
 
 
