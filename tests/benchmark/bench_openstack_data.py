@@ -133,9 +133,7 @@ def figures() -> list[dict[str, Any]]:
     machine_rate, bare_rate = (max(column) for column in zip(*rates, strict=True))
     machine_ping, bare_ping = (min(column) for column in zip(*pings, strict=True))
     return [
-        figure(
-            "openstack: data rate of an emulated machine over a bare server's", machine_rate / bare_rate, 0.1, True
-        ),
+        figure("openstack: data rate of an emulated machine over a bare server's", machine_rate / bare_rate, 0.1, True),
         figure("openstack: round trip of an emulated machine over a bare server's", machine_ping / bare_ping, 15),
     ]
 
