@@ -87,7 +87,7 @@ def build_control_network(floor: Floor) -> None:
     if CONTROL_BRIDGE not in _links():
         ip_batch([f"link add {CONTROL_BRIDGE} type bridge"])
     node = floor.cloud.control_node
-    # A port of Open vSwitch in user space has room for some 90 frames, and drops what a burst has more, whoever's.
+    # A port of Open vSwitch in user space has room for some 90 frames: after a larger burst others' are dropped, too.
     route = f"route replace {node.network} dev {CONTROL_BRIDGE} proto kernel scope link src {node.ip} cwnd lock 32"
     ip_batch(
         [
