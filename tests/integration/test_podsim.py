@@ -16,6 +16,7 @@ import pytest
 from podsim.floor.daemons import Daemons
 from podsim.floor.state import StateDirectory
 from tests.support.checkout import ROOT
+from tests.support.processes import process_folders
 from tests.support.simulated_pod import STATE
 
 PODSIM = Path(sys.executable).parent / "podsim"
@@ -35,11 +36,7 @@ def left_over() -> list[str]:
     containers = lines("podman", "ps", "--all", "--filter", "label=podsim.state", "--format", "{{.Names}}")
     namespaces = [line for line in lines("ip", "netns", "list") if line.startswith("podsim")]
     links = [line for line in lines("ip", "-brief", "link") if line.startswith("ps")]
-    processes = [
-        str(path.parent)
-        for path in Path("/proc").glob("[0-9]*/environ")
-        if path.exists() and b"PODSIM_DAEMON" in _content(path)
-    ]
+    processes = [str(process) for process in process_folders() if b"PODSIM_DAEMON" in _content(process / "environ")]
     return [*containers, *namespaces, *links, *processes]
 
 

@@ -42,6 +42,11 @@ def kill_with_all_below(process: subprocess.Popen[Any]) -> None:
     process.wait()
 
 
+def process_folders() -> list[Path]:
+    """The folder in /proc of each process; not by a deeper glob, which fails where a process has just ended."""
+    return list(Path("/proc").glob("[0-9]*"))
+
+
 @contextlib.contextmanager
 def process_list() -> Iterator[set[str]]:
     """Every command line that runs meanwhile, also in containers."""
@@ -50,10 +55,10 @@ def process_list() -> Iterator[set[str]]:
 
     def look() -> None:
         while not is_over.wait(LOOK_EVERY):
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
+            for process in process_folders():
                 # It may have ended.
                 with contextlib.suppress(OSError):
-                    found.add(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                    found.add((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
 
     thread = threading.Thread(target=look)
     thread.start()

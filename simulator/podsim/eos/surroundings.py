@@ -108,7 +108,8 @@ def _switched_off(namespaces: dict[str, str]) -> set[str]:
     """The ports whose network namespace is gone, or has no process."""
     if not namespaces:
         return set()
-    inhabited = set(_inodes(Path("/proc").glob("[0-9]*/ns/net")))
+    # Listed, not globbed: a glob looks into each folder, and one whose process has just ended breaks it off.
+    inhabited = set(_inodes(Path("/proc", name, "ns/net") for name in os.listdir("/proc") if name.isdecimal()))
     return {port for port, path in namespaces.items() if not inhabited & set(_inodes([Path(path)]))}
 
 

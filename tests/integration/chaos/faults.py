@@ -27,6 +27,7 @@ from podsim.floor.podman import Podman
 from podsim.floor.state import StateDirectory
 from tests.integration.chaos.declarations import SERVERS
 from tests.support.eapi import run_commands
+from tests.support.processes import process_folders
 from tests.support.simulated_pod import STATE
 
 SWITCH, CONTROLLER, MACHINE, CONTROL_NODE = "pod001-tor", "ctrl001", "pod001-ipum1", "localhost"
@@ -253,7 +254,7 @@ def first_process_of(device: str) -> int:
 
 
 def _in_namespace(namespace: str) -> Iterator[int]:
-    for entry in Path("/proc").glob("[0-9]*"):
+    for entry in process_folders():
         with suppress(OSError):
             if os.readlink(entry / "ns" / "pid") == namespace:
                 yield int(entry.name)
