@@ -165,6 +165,11 @@ def test_a_machine_that_runs_gives_ipus_back(pod: Pod, operator: Any, machines: 
     assert machines["next"].said("ls /etc/vipu/*.hcl /etc/systemd/network/*ipu* 2>/dev/null || true") == ""
 
 
-def test_nothing_was_restarted_and_no_packet_was_lost(machines: dict[str, Machine], watched: dict[str, str]) -> None:
-    assert {name: unanswered(machine) for name, machine in machines.items()} == {"train": [], "next": []}
+def test_nothing_was_restarted_and_no_packet_was_lost(
+    pod: Pod, machines: dict[str, Machine], watched: dict[str, str]
+) -> None:
+    lost = {name: unanswered(machine) for name, machine in machines.items()}
+    # Frames that the sockets of an Open vSwitch in user space dropped are the "d" of their memory.
+    sockets = "" if not any(lost.values()) else pod.inside("pod001-poplar3", "ss --packet --all --memory")
+    assert lost == {"train": [], "next": []}, sockets
     assert {name: started(machine) for name, machine in machines.items()} == watched
