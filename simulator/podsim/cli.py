@@ -11,6 +11,7 @@ import sys
 PARTS = {
     "agent": "podsim.vipu.agent",
     "eos": "podsim.eos.server",
+    "functions": "podsim.floor.functions",
     "machine": "podsim.floor.machine",
     "tap-launcher": "podsim.floor.tap_launcher",
     "vipu-archive": "podsim.vipu.archive",

@@ -8,7 +8,6 @@ from all of them side by side over the RNIC network.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import socket
@@ -18,17 +17,14 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from podsim.vipu.cli_client import Controller
-from podsim.vipu.cli_settings import SettingsError, settings
+from podsim.ipuof_settings import NoConfiguration, gcds
+from podsim.vipu.cli_settings import SettingsError
 from podsim.vipu.data_service import LARGEST_MESSAGE, LENGTH
 from podsim.vipu.errors import Refused
-from podsim.vipu.ipuof_files import DIRECTORY
 from podsim.vipu.rpc import Unreachable
 
-SYSTEM_DIRECTORY = Path("/etc/ipuof.conf.d")
-DEFAULT_PORT = 8090
 MESSAGES = 16
 SECONDS = 5
 # Of IPv4 and ICMP, before what a ping carries.
@@ -52,7 +48,7 @@ def main() -> int:
     """Run it; returns the exit code."""
     try:
         partition, machines = find_machines(os.environ, Path.home())
-    except (Failed, Refused, SettingsError, Unreachable) as error:
+    except (Failed, NoConfiguration, Refused, SettingsError, Unreachable) as error:
         print(f"ipu-workload: {error}", file=sys.stderr)
         return 1
     with ThreadPoolExecutor(len(machines)) as pool:
@@ -78,52 +74,14 @@ def find_machines(environment: Mapping[str, str], home: Path) -> tuple[str, list
     """The partition, and the addresses and ports of its IPU-Machines, as the machine's settings say.
 
     Raises:
-        Failed: there are no settings, or none that can be used.
+        Failed: the partition has none.
+        NoConfiguration: there are no settings, or none that can be used.
     """
-    gcds = _gcds(environment, home)
-    machines = sorted({(device["ip"], int(device["server_port"])) for gcd in gcds for device in gcd["devices"]})
+    found = gcds(environment, home)
+    machines = sorted({(device["ip"], int(device["server_port"])) for gcd in found for device in gcd["devices"]})
     if not machines:
         raise Failed("the IPUoF configuration has no IPUs.")
-    return gcds[0]["attributes"]["Partition Id"], machines
-
-
-def _gcds(environment: Mapping[str, str], home: Path) -> list[dict[str, Any]]:
-    """An environment for one program comes before the files of the machine."""
-    if path := environment.get("IPUOF_CONFIG_PATH"):
-        return [_read(Path(path))]
-    if partition := environment.get("IPUOF_VIPU_API_PARTITION_ID"):
-        return _asked(partition, environment)
-    for directory in (home / DIRECTORY, SYSTEM_DIRECTORY):
-        if found := sorted(directory.glob("[!.]*.conf")):
-            # Of several partitions it takes the first.
-            return [_read(found[0])]
-    raise Failed(
-        f"there are no IPUoF settings: no IPUOF_VIPU_API_PARTITION_ID or IPUOF_CONFIG_PATH in the environment, and no "
-        f"file in {home / DIRECTORY} or {SYSTEM_DIRECTORY}; create a partition with vipu, or set them."
-    )
-
-
-def _asked(partition: str, environment: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What the controller says, asked with the credentials of the V-IPU client."""
-    flags = {
-        flag: environment[variable]
-        for flag, variable in (("api-host", "IPUOF_VIPU_API_HOST"), ("api-port", "IPUOF_VIPU_API_PORT"))
-        if environment.get(variable)
-    }
-    controller = Controller(settings(flags, environment, DEFAULT_PORT), admin=False)
-    request: dict[str, Any] = {"partition_id": partition}
-    if gcd := environment.get("IPUOF_VIPU_API_GCD_ID"):
-        request["gcd_id"] = {"id": int(gcd)}
-    return list(controller.call("GetPartitionIpuofConfig", request)["ipuof_config"]["gcd_configs"])
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise Failed(f"the IPUoF configuration {path} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        raise Failed(f"the IPUoF configuration {path} is not JSON; create the partition again, or its file.") from None
+    return found[0]["attributes"]["Partition Id"], machines
 
 
 def _tried(machine: tuple[str, int]) -> Moved | Failed:

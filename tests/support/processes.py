@@ -16,6 +16,8 @@ from typing import Any
 
 # The process list has each process for as long as it runs.
 LOOK_EVERY = 0.05
+# A busy machine takes its time, so this is long.
+ENDS_WITHIN_SECONDS = 120
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
@@ -24,6 +26,17 @@ def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def end(process: subprocess.Popen[Any]) -> int:
+    """End a process by SIGTERM, wait for that, and return its exit code; one that goes on is killed."""
+    process.terminate()
+    try:
+        return process.wait(ENDS_WITHIN_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
 
 
 def kill_with_all_below(process: subprocess.Popen[Any]) -> None:

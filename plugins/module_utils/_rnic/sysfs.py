@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads NICs from /sys: PCI place, RDMA devices, virtual functions. Read-only."""
+"""Reads NICs from /sys: PCI place, MTU, RDMA devices, virtual functions. Read-only."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 @dataclass(frozen=True)
 class Function:
-    """One SR-IOV virtual function: its PCI address, its driver, and its network devices in this namespace."""
+    """One SR-IOV virtual function: PCI address, driver, network devices in this namespace, and devices for verbs."""
 
     index: int
     pci: str
     driver: str | None
     devices: tuple[str, ...]
+    verbs: tuple[str, ...] = ()
 
 
 class Sysfs:
@@ -31,6 +32,10 @@ class Sysfs:
         """The PCI address of each network device that has one."""
         found = {device: self._target(f"class/net/{device}/device") for device in self._names("class/net")}
         return {device: pci for device, pci in found.items() if pci and _PCI.fullmatch(pci)}
+
+    def mtu(self, device: str) -> str:
+        """The MTU of a network device; empty where there is none."""
+        return self._text(f"class/net/{device}/mtu") or ""
 
     def rdma_devices(self) -> list[str]:
         """The RDMA devices, such as ``mlx5_0``."""
@@ -54,6 +59,7 @@ class Sysfs:
             pci=self._target(path) or "",
             driver=self._target(f"{path}/driver"),
             devices=tuple(self._names(f"{path}/net")),
+            verbs=tuple(self._names(f"{path}/infiniband_verbs")),
         )
 
     def _names(self, path: str) -> list[str]:

@@ -113,8 +113,8 @@ class Inspection:
 
     def _read(self, path: str) -> str | None:
         try:
-            file = self._files.read(path)
+            text = self._files.kernels(path).strip()
         except DeviceError:
             # The kernel refuses to read carrier and speed of a link that is down, and types of unused GIDs.
             return None
-        return file.content.strip() if file else None
+        return text or None

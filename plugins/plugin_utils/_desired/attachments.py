@@ -181,6 +181,11 @@ def _of_hypervisor(
     pod = declaration.pods[server.pod]
     functions = virtual_functions(pod, server, [vpod])
     number = vpod.virtual_function if functions else None
+    if number is not None and vpod.containers:
+        raise Refused(
+            f"virtual function {number} of {server.name} is for the containers of vPOD {vpod.name}; leave "
+            f"vpods.{vpod.name}.containers out in pods.yml, and run vpods.yml, or use another hypervisor"
+        )
     port = {
         "domain": domain,
         "rnic": server.facts["rnic_interface"],

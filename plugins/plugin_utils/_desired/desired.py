@@ -14,7 +14,7 @@ from .._pod.devices import IPU_MACHINE, MANAGEMENT_SWITCH, POPLAR_SERVER, TOR, D
 from .._pod.hypervisors import bare_metal_tenants, guests_of, virtual_functions
 from .._pod.model import ENVIRONMENT, Declaration, Vpod
 from .clouds import desired_clouds
-from .containers import container_network
+from .containers import vpods_with_containers
 from .controllers import dedicated_controllers, gcds_on, removed_controllers, shared_controller, user_end_point
 from .degraded import Placement, degraded, stranded
 from .switches import desired_management_switch, desired_tor, owner_of
@@ -96,11 +96,10 @@ def _poplar_server(
         "addresses": [f"{server.facts['rnic_address']}/{server.facts['rnic_prefix']}"],
         "mtu": server.facts["rnic_mtu"],
     }
-    if server.name in pod.hypervisors and pod.virtual_functions:
-        guests = guests_of(declaration)[server.name]
-        # Those that Nova gives to machines are Neutron's to set.
-        if not any(guest.cloud for guest in guests):
-            interface["virtual_functions"] = virtual_functions(pod, server, guests)
+    guests = guests_of(declaration).get(server.name, [])
+    # Those that Nova gives to machines are Neutron's to set.
+    if server.name in pod.hypervisors and pod.virtual_functions and not any(guest.cloud for guest in guests):
+        interface["virtual_functions"] = virtual_functions(pod, server, guests)
     is_whole = vpod and not stranded(declaration, {vpod.name: placement[vpod.name]})
     partitions = [part.name for part in vpod.partitions if part.gcds_of(server.name)] if vpod and is_whole else []
     client = user_end_point(declaration, vpod, devices) if vpod else None
@@ -110,7 +109,7 @@ def _poplar_server(
         "vipu": client,
         "partitions": partitions,
         "ipuof": {"mode": vpod.ipuof if vpod else ENVIRONMENT, "partitions": gcds_on(vpod, server, client)},
-        "containers": container_network(pod, server, vpod),
+        "containers": vpods_with_containers(declaration, server, [vpod] if vpod else guests, devices),
         "peers": _peers(declaration, server, vpod, placement, devices, in_pod, tenants),
     }
 

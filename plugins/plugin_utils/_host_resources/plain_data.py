@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from .resources import Absent, Account, Directory, File, KernelParameter, Link, Made, Packages, Resources, Unit
+from .resources import Absent, Account, Directory, File, KernelParameter, Link, Made, Packages, Program, Resources, Unit
 
 Kind = TypeVar("Kind")
 
@@ -23,6 +23,7 @@ def for_tasks(resources: Resources) -> dict[str, Any]:
         "secret_files": [
             {**_attributes(file), "source": file.source} for file in _of(File, resources) if file.is_secret
         ],
+        "programs": [each.path for each in _of(Program, resources)],
         "directories": [asdict(each) for each in _of(Directory, resources)],
         "links": [asdict(each) for each in _of(Link, resources)],
         "absent": [each.path for each in _of(Absent, resources)],

@@ -51,6 +51,17 @@ class File:
 
 
 @dataclass(frozen=True)
+class Program:
+    """A program of this collection, by the checksum of its file."""
+
+    path: str
+    sha256: str
+    owner: str = "root"
+    group: str = "root"
+    mode: str = "0755"
+
+
+@dataclass(frozen=True)
 class Directory:
     """A directory; what is in it is nobody's business here."""
 
@@ -122,7 +133,7 @@ class Made:
     creates: str
 
 
-Resource = File | Directory | Link | Absent | Unit | Packages | Account | KernelParameter | Made
+Resource = File | Program | Directory | Link | Absent | Unit | Packages | Account | KernelParameter | Made
 # In the order in which they are written.
 Resources = Sequence[Resource]
 
@@ -182,6 +193,15 @@ def _contents(wanted: str, found: str, text: str | None) -> tuple[Fields, Fields
     return {"sha256": found}, {"sha256": digest}
 
 
+def _program(program: Program, seen: Mapping[str, Any]) -> list[Step]:
+    """Only its checksum is shown."""
+    found = _found(program.path, "file", seen)
+    wanted = {"sha256": program.sha256, **_attributes(program)}
+    if found is None:
+        return [Step(CREATE, FILE, program.path, NOT_THERE, after=wanted)]
+    return _changed(program.path, {"sha256": "", **{name: found[name] for name in wanted if name in found}}, wanted)
+
+
 def _lines(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
     """The lines that go and the lines that come."""
     changes = [change for change in SequenceMatcher(None, before, after, False).get_opcodes() if change[0] != "equal"]
@@ -210,7 +230,7 @@ def _updated(file: File, found: Mapping[str, Any], old: Fields, new: Fields, rea
     return [Step(UPDATE, FILE, file.path, reason, before={**old, **there}, after={**new, **wanted})]
 
 
-def _attributes(resource: File | Directory) -> Fields:
+def _attributes(resource: File | Program | Directory) -> Fields:
     return {"owner": resource.owner, "group": resource.group, "mode": resource.mode}
 
 
@@ -325,6 +345,7 @@ def _made(made: Made, seen: Mapping[str, Any]) -> list[Step]:
 
 _COMPARISONS: dict[type, Callable[[Any, Mapping[str, Any]], list[Step]]] = {
     File: _file,
+    Program: _program,
     Directory: _directory,
     Link: _link,
     Absent: _absent,

@@ -53,7 +53,7 @@ def user_data(settings: Settings, secrets: Mapping[str, str], configurations: Ma
 
 
 def _client(settings: Settings) -> list[File]:
-    resources = vpod_resources({**settings, "vpod_containers": {}})
+    resources = vpod_resources(settings)
     return [resource for resource in resources if isinstance(resource, File)]
 
 

@@ -30,6 +30,7 @@ Settings = Mapping[str, Any]
 Seen = Mapping[str, Any]
 NOTHING: Seen = MappingProxyType({"paths": {}, "texts": {}})
 
+_SHA256 = re.compile("[0-9a-fA-F]{64}")
 PROGRAMS = ("vipu", "vipu-admin", "vipu-server")
 
 COPY_ARCHIVE = "Copy the release's archive"
@@ -175,12 +176,27 @@ def release_resources(settings: Settings) -> list[Resource]:
     """A release of V-IPU from the vendor's archive, beside others; nothing without an archive."""
     if not settings["vipu_controller_archive"]:
         return []
-    program, links = settings["vipu_controller_program"], settings["vipu_controller_program_links"]
+    return installed_release(settings["vipu_controller_program"], settings["vipu_controller_program_links"], PROGRAMS)
+
+
+def check_archive(settings: Settings, role: str) -> None:
+    """Refused unless the release and the checksum of the archive are stated; ``role`` is whose variables say it."""
+    if not settings[f"{role}_release"]:
+        raise Refused(f"{role}_release is missing; set it to the release of {role}_archive, like 1.18.0")
+    if not _SHA256.fullmatch(settings[f"{role}_archive_sha256"]):
+        raise Refused(
+            f"{role}_archive_sha256 is not the SHA-256 checksum of {role}_archive, 64 hexadecimal digits; set it to "
+            "what the vendor states, or to what sha256sum says of an archive that you trust"
+        )
+
+
+def installed_release(program: str, links: str, programs: Iterable[str]) -> list[Resource]:
+    """What is made of an archive: ``program``, and links to ``programs`` beside it in the directory ``links``."""
     folder = program.rpartition("/")[0]
     return [
         Made(COPY_ARCHIVE, program),
         Made(INSTALL_RELEASE, program),
-        *(Link(f"{links}/{name}", f"{folder}/{name}") for name in PROGRAMS),
+        *(Link(f"{links}/{name}", f"{folder}/{name}") for name in programs),
     ]
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resources of the role vpod besides IPUoF settings: V-IPU client, containers' file. Pure."""
+"""The resources of the role vpod besides IPUoF settings: the V-IPU client. Pure."""
 
 from __future__ import annotations
 
@@ -9,24 +9,76 @@ from typing import Any
 
 from .._templates.render import render
 from .resources import SECRET, Absent, Directory, File, Resource
+from .vipu_controller import installed_release
 
 # By this the client's configuration is known again when the server has no vPOD any more.
 HEADER = "# The collection ipu.pod writes this file."
-CLIENT = "/etc/vipu/vipu-cli.hcl"
-CERTIFICATES = "/etc/vipu/certs"
-CONTAINERS_DIRECTORY = "/etc/ipu.pod"
-CONTAINERS = f"{CONTAINERS_DIRECTORY}/containers.env"
-_NAMES = ("ca.crt", "tls.crt", "tls.key")
-AUTHORITY = f"{CERTIFICATES}/ca.crt"
-_CERTIFICATES_THERE = tuple(f"{CERTIFICATES}/{name}" for name in _NAMES)
+_FILE = "vipu-cli.hcl"
+CLIENT = f"/etc/vipu/{_FILE}"
+# Where a server that several vPODs share has a client for each of them, which only its root can use.
+CLIENTS = "/etc/ipu-pod/vipu"
+_CERTIFICATES = "certs"
+_AUTHORITY = "ca.crt"
+_NAMES = (_AUTHORITY, "tls.crt", "tls.key")
 
 # The role's variables by their names.
 Settings = Mapping[str, Any]
 
 
-def vpod_resources(settings: Settings, is_ours: bool = True) -> list[Resource]:
-    """Everything in its order; a client's configuration without :data:`HEADER` is not ours, and stays."""
-    return [*_client(settings, is_ours), *_containers(settings["vpod_containers"])]
+def vpod_resources(settings: Settings, is_ours: bool = True, vpod: str = "") -> list[Resource]:
+    """Everything in its order; a client's configuration without :data:`HEADER` is not ours, and stays.
+
+    With the name of a ``vpod``, its client on a server that it shares with others.
+    """
+    client = settings["vpod_vipu"]
+    place = directory_of(vpod) if vpod else "/etc/vipu"
+    there = _certificates_in(place)
+    if not client:
+        # The configuration is the last, because it says that all of them are ours.
+        return [Absent(path) for path in (*there, CLIENT)] if is_ours else []
+    path, certificates = f"{place}/{_FILE}", f"{place}/{_CERTIFICATES}"
+    text = render("vipu-cli.hcl", header=HEADER, client=client, secret=SECRET, certificates=certificates)
+    if not client.get("user"):
+        return [Directory(place), File(path, text)]
+    if vpod:
+        settings = {**settings, "vpod_owner": "root", "vpod_group": "root"}
+    directory = settings["vpod_controller_directory"]
+    if client.get("dedicated"):
+        directory = f"{settings['vpod_dedicated_parent']}/vipu-server-{client['dedicated']}"
+    sources = zip(there, _certificates_of(directory), strict=True)
+    return [
+        Directory(place),
+        Directory(certificates),
+        *(_secret_file(each, None, source, settings) for each, source in sources),
+        _secret_file(path, text, f"{directory}/keys/{client['user']}.key", settings),
+    ]
+
+
+def program_resources(settings: Settings) -> list[Resource]:
+    """The program ``vipu`` from the vendor's archive; nothing without an archive."""
+    if not settings["vpod_archive"]:
+        return []
+    return installed_release(settings["vpod_program"], settings["vpod_program_links"], ("vipu",))
+
+
+def directory_of(vpod: str) -> str:
+    """Where a server has the client of a vPOD that it shares with others."""
+    return f"{CLIENTS}/{vpod}"
+
+
+def client_of(vpod: str) -> str:
+    """The configuration of that client."""
+    return f"{directory_of(vpod)}/{_FILE}"
+
+
+def has_key(file: File) -> bool:
+    """Whether a secret file is a client's configuration, with the access key, and no certificate."""
+    return file.content is not None
+
+
+def is_authority(file: File) -> bool:
+    """Whether a file is the certificate by which a client knows its controller."""
+    return file.path.endswith(f"/{_CERTIFICATES}/{_AUTHORITY}")
 
 
 def looked_by_vpod(settings: Settings, is_server: bool, is_controller: bool) -> dict[str, list[str]]:
@@ -36,10 +88,11 @@ def looked_by_vpod(settings: Settings, is_server: bool, is_controller: bool) -> 
     """
     asked: dict[str, list[str]] = {"paths": [], "texts": [], "secrets": []}
     if is_server:
-        files = [*_CERTIFICATES_THERE, CLIENT]
-        asked["paths"] += ["/etc/vipu", CERTIFICATES, *files, CONTAINERS_DIRECTORY, CONTAINERS]
-        asked["texts"] += [CLIENT, CONTAINERS]
-        asked["secrets"] += files
+        for place in ("/etc/vipu", directory_of("*")):
+            files = [*_certificates_in(place), f"{place}/{_FILE}"]
+            asked["paths"] += [place, f"{place}/{_CERTIFICATES}", *files]
+            asked["texts"].append(files[-1])
+            asked["secrets"] += files
     if is_controller:
         dedicated = f"{settings['vpod_dedicated_parent']}/vipu-server-*"
         for directory in (settings["vpod_controller_directory"], dedicated):
@@ -47,38 +100,16 @@ def looked_by_vpod(settings: Settings, is_server: bool, is_controller: bool) -> 
     return asked
 
 
-def _client(settings: Settings, is_ours: bool) -> list[Resource]:
-    client = settings["vpod_vipu"]
-    if not client:
-        # The configuration is the last, because it says that all of them are ours.
-        return [Absent(path) for path in (*_CERTIFICATES_THERE, CLIENT)] if is_ours else []
-    text = render("vipu-cli.hcl", header=HEADER, client=client, secret=SECRET, certificates=CERTIFICATES)
-    if not client.get("user"):
-        return [Directory("/etc/vipu"), File(CLIENT, text)]
-    directory = settings["vpod_controller_directory"]
-    if client.get("dedicated"):
-        directory = f"{settings['vpod_dedicated_parent']}/vipu-server-{client['dedicated']}"
-    sources = zip(_CERTIFICATES_THERE, _certificates_of(directory), strict=True)
-    return [
-        Directory("/etc/vipu"),
-        Directory(CERTIFICATES),
-        *(_secret_file(path, None, source, settings) for path, source in sources),
-        _secret_file(CLIENT, text, f"{directory}/keys/{client['user']}.key", settings),
-    ]
-
-
 def _secret_file(path: str, content: str | None, source: str, settings: Settings) -> File:
     owner, group = settings["vpod_owner"], settings["vpod_group"]
     return File(path, content, owner, group, "0600", is_secret=True, source=source)
 
 
+def _certificates_in(place: str) -> list[str]:
+    """Where the client there has them."""
+    return [f"{place}/{_CERTIFICATES}/{name}" for name in _NAMES]
+
+
 def _certificates_of(directory: str) -> list[str]:
     """Where a controller that runs in ``directory`` has what its clients need."""
     return [f"{directory}/vipu-certs/client/{name}" for name in _NAMES]
-
-
-def _containers(network: Mapping[str, str]) -> list[Resource]:
-    if not network:
-        return [Absent(CONTAINERS)]
-    text = render("containers.env", header=HEADER, path=CONTAINERS, network=network)
-    return [Directory(CONTAINERS_DIRECTORY), File(CONTAINERS, text)]

@@ -13,9 +13,10 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.module_utils._text.line import one_line
 
-from .wording import listed
+from .wording import listed, meant, shown
 
 MISSING = "is missing; it has to be declared"
+EMPTY = "has no value; write one, or leave the key out"
 FIRST_VERSION = "1.0.0"
 
 # What begins a pattern whose texts hold no template of Ansible's.
@@ -90,7 +91,7 @@ def scalar(words: str, json_schema: Mapping[str, Any], wrong: str, read: Callabl
             found = read(value)
         except ValueError as error:
             return problems.add(path, str(error))
-        return problems.add(path, f"{value!r} {wrong}") if found is None else found
+        return problems.add(path, f"{shown(value)} {wrong}") if found is None else found
 
     return Kind(words, json_schema, check)
 
@@ -98,8 +99,15 @@ def scalar(words: str, json_schema: Mapping[str, Any], wrong: str, read: Callabl
 def choice(*choices: str) -> Kind:
     """One of a few words."""
     words = listed([f"`{each}`" for each in choices], "or")
-    wrong = f"is not known; use one of {', '.join(choices)}"
-    return scalar(words, {"enum": list(choices)}, wrong, lambda value: value if value in choices else None)
+    use = f"use one of {', '.join(choices)}" if len(choices) > 1 else f"use {choices[0]}"
+
+    def read(value: Any) -> Any:
+        if value in choices:
+            return value
+        nearly = meant(value, choices) if isinstance(value, str) else ""
+        raise ValueError(f"{shown(value)} is not known{nearly}; {use}")
+
+    return scalar(words, {"enum": list(choices)}, "", read)
 
 
 def integer(lowest: int, highest: int, called: str = "") -> Kind:
@@ -107,17 +115,22 @@ def integer(lowest: int, highest: int, called: str = "") -> Kind:
 
     def read(value: Any) -> Any:
         is_number = isinstance(value, int) and not isinstance(value, bool)
+        if isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{0,9}", value) and lowest <= int(value) <= highest:
+            raise ValueError(f"{value!r} is a text; write it without quotes")
         return value if is_number and lowest <= value <= highest else None
 
     words = called or " to ".join(dict.fromkeys(map(str, (lowest, highest))))
     json_schema = {"type": "integer", "minimum": lowest, "maximum": highest}
-    return scalar(words, json_schema, f"is not a whole number from {lowest} to {highest}", read)
+    wrong = f"is not a whole number from {lowest} to {highest}" if lowest < highest else f"is not known; use {lowest}"
+    return scalar(words, json_schema, wrong, read)
 
 
 def text(pattern: str = r".+", what: str = "a text", called: str = "") -> Kind:
     """A string of a given shape; ``what`` names it for a person, and ``called`` in few words."""
 
     def read(value: Any) -> Any:
+        if isinstance(value, (bool, int, float)) and re.fullmatch(pattern, str(value)):
+            raise ValueError(f"{shown(value)} is no text; write it in quotes")
         return value if isinstance(value, str) and re.fullmatch(pattern, value) else None
 
     return scalar(called or what, {"type": "string", "pattern": f"^({pattern})$"}, f"is not {what}", read)
@@ -125,9 +138,21 @@ def text(pattern: str = r".+", what: str = "a text", called: str = "") -> Kind:
 
 def _ipv4_address(value: Any) -> str | None:
     try:
-        return str(ipaddress.IPv4Address(value))
+        address = ipaddress.IPv4Address(value) if isinstance(value, str) else None
     except ValueError:
         return None
+    for is_such, what in _NO_DEVICES.items():
+        if address and getattr(address, is_such):
+            raise ValueError(f"{address} is {what}, which no device has; write its own address")
+    return str(address) if address else None
+
+
+# By the properties of addresses.
+_NO_DEVICES = {
+    "is_unspecified": "the address of nobody",
+    "is_multicast": "a multicast address",
+    "is_reserved": "a reserved address",
+}
 
 
 FLAG = scalar(
@@ -155,7 +180,9 @@ def list_of(item: Kind, repeat: bool = False) -> Kind:
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, list):
-            return problems.add(path, f"{value!r} is not a list; write [...]")
+            return problems.add(
+                path, f"{shown(value)} is not a list; write [{value if isinstance(value, str) else '...'}]"
+            )
         items = [item.check(each, f"{path}[{index}]", problems) for index, each in enumerate(value)]
         for index, each in enumerate(items):
             if each is not None and each in items[:index] and not repeat:
@@ -164,6 +191,10 @@ def list_of(item: Kind, repeat: bool = False) -> Kind:
 
     json_schema = {"type": "array", "items": item.json_schema, "uniqueItems": not repeat}
     return Kind(f"a list, each {item.words}", json_schema, check)
+
+
+def _no_mapping(value: Any, remedy: str) -> str:
+    return f"{'has no value' if value is None else f'{shown(value)} is not a mapping'}; write {remedy}"
 
 
 class MapOf(Kind):
@@ -177,7 +208,7 @@ class MapOf(Kind):
 
     def _check(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, Mapping):
-            return problems.add(path, f"{value!r} is not a mapping; write name: value")
+            return problems.add(path, _no_mapping(value, "name: value"))
         result = {}
         for name, item in value.items():
             here = f"{path}.{name}" if path else str(name)
@@ -248,20 +279,29 @@ class Record(Kind):
 
     def _check(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, Mapping):
-            return problems.add(path or "pods.yml", f"{value!r} is not a mapping; write key: value")
+            return problems.add(path or "pods.yml", _no_mapping(value, "key: value"))
         prefix = f"{path}." if path else ""
         for key in self.keys:
-            if key.required and value.get(key.name) is None:
+            if key.required and key.name not in value:
                 problems.add(f"{prefix}{key.name}", MISSING)
         result: dict[str, Any] = {}
         for name, item in value.items():
             if name not in self.kinds:
-                problems.add(f"{prefix}{name}", f"is not a known key; known are {', '.join(sorted(self.kinds))}")
-            elif item is not None:
+                known = f"known are {', '.join(sorted(self.kinds))}"
+                problems.add(f"{prefix}{name}", f"is not a known key{meant(name, self.kinds)}; {known}")
+            elif item is None:
+                self._check_empty(name, f"{prefix}{name}", problems)
+            else:
                 checked = self.kinds[name].check(item, f"{prefix}{name}", problems)
                 if checked is not None:
                     result[name] = checked
         return result
+
+    def _check_empty(self, name: str, path: str, problems: Problems) -> None:
+        """A mapping of which every line is commented out is as good as none; a value that was forgotten is not."""
+        (key,) = (key for key in self.keys if key.name == name)
+        if key.required or not isinstance(key.kind, (MapOf, Record)):
+            problems.add(path, EMPTY if not key.required else "has no value; it has to be declared")
 
     def complete(self, checked: Mapping[str, Any]) -> dict[str, Any]:
         """A value for every key, as ``check`` returned it or else its default; tuples for lists."""

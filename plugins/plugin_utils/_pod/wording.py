@@ -4,19 +4,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
+
+# Of a long text, what a sentence shows.
+_SHOWN = 60
+
+
+def shown(value: Any) -> str:
+    """A value as YAML has it, short."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if isinstance(value, str):
+        return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}...")
+    return "nothing" if value is None else str(value)
+
+
+def meant(name: Any, known: Iterable[Any]) -> str:
+    """`` (did you mean NAME?)`` for one of the known names that is like this one, else nothing."""
+    names = {str(each).casefold(): str(each) for each in known}
+    close = get_close_matches(str(name).casefold(), names, 1, 0.7)
+    return f" (did you mean {names[close[0]]}?)" if close and names[close[0]] != name else ""
 
 
 def unknown(name: str, what: str, known: Any) -> str:
     """That a name is not declared, and which are."""
-    return f"{name!r} is no declared {what}; {'known are ' + some(list(known)) if known else 'none is declared'}"
+    there = f"known are {some(list(known))}" if known else "none is declared"
+    return f"{name!r} is no declared {what}{meant(name, known)}; {there}"
 
 
 def some(names: Collection[str], most: int = 6) -> str:
     """The first of some names, and how many more there are."""
-    shown = ", ".join(sorted(names)[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    first = ", ".join(sorted(names, key=natural)[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """By which names are sorted: numbers in them count as numbers."""
+    return [(int(part) if part.isdigit() else -1, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def listed(texts: Sequence[str], word: str = "and") -> str:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The switches' data plane: one private Open vSwitch in user space, with a bridge per switch.
 
+Another bridge for each is the switch in an RNIC that has virtual functions, see functions.py.
+
 As it leaves here, every port is untagged in one common VLAN, like a switch without configuration; the EOS daemon
 finds the ports by `external_ids:eos_port` and sets their VLANs and MTUs.
 """
@@ -96,6 +98,22 @@ def build_switches(floor: Floor, state: StateDirectory) -> None:
         run(*command)
         run("ovs-ofctl", "mod-port", _management_socket(switch, state), switch.dhcp_link, "no-flood")
         run("ovs-ofctl", "add-flows", _management_socket(switch, state), "-", text="\n".join(dhcp_flows(switch, floor)))
+
+
+def build_embedded_switches(floor: Floor, state: StateDirectory) -> None:
+    """A bridge for the switch in each RNIC with virtual functions.
+
+    Servers have no VLAN interfaces on such an RNIC, so that it filters out what comes with a tag, as a NIC does.
+    """
+    for rnic in (rnic for machine in floor.containers for rnic in machine.with_functions):
+        switch = rnic.embedded_switch
+        if switch:
+            command = ["ovs-vsctl", f"--db={database(state)}", "--timeout=30", "--may-exist", "add-br", switch.bridge]
+            command += ["--", "set", "bridge", switch.bridge, "datapath_type=netdev", "fail-mode=standalone"]
+            for link in (switch.uplink, switch.port):
+                command += ["--", "--may-exist", "add-port", switch.bridge, link]
+                command += ["--", "set", "interface", link, f"mtu_request={SWITCH_LINK_MTU}"]
+            run(*command, "--", "set", "port", switch.port, "trunks=0")
 
 
 def dhcp_flows(switch: SwitchPlan, floor: Floor) -> list[str]:

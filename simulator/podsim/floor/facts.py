@@ -57,11 +57,15 @@ class MachineType(Enum):
 
 @dataclass(frozen=True)
 class ServerRnic:
-    """One RNIC of a Poplar server, as it left the factory: a MAC and a cable, no address."""
+    """One RNIC of a Poplar server, as it left the factory: a MAC and a cable, no address.
+
+    Its firmware lets it have so many virtual functions (SR-IOV).
+    """
 
     name: str
     mac: str
     cable: Cable
+    virtual_functions: int = 0
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,8 @@ class Software(Enum):
 
     SLURM = "slurm"
     OPENSTACK = "openstack"
+    CONTAINERS = "containers"
+    BACKEND_AI = "backend-ai"
 
 
 @dataclass(frozen=True)

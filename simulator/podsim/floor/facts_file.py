@@ -4,13 +4,13 @@
 
 Only this section is read, and nothing is derived from it: every MAC, address, cable and MTU is written there. Where
 several pods.yml declare different things for one floor, one has the section, and the others its path, alone or as
-`floor` beside the `software` and the `clouds` that they add.
+`floor` beside the `software`, the `clouds` and the `virtual_functions` of RNICs that they add.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +42,8 @@ HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 INTERFACE_NAME = re.compile(r"[a-z][a-z0-9]{0,14}")
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 USER_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+# As many as a ConnectX NIC has as it is delivered.
+MOST_FUNCTIONS = 8
 CABLE = re.compile(r"(?P<switch>\S+) (?P<port>Ethernet\d{1,3}(/\d{1,2})?)")
 
 
@@ -108,6 +110,11 @@ class _At:
             raise self.wrong("an MTU from 1280 to 9216 bytes")
         return self.value
 
+    def virtual_functions(self) -> int:
+        if not isinstance(self.value, int) or not 0 <= self.value <= MOST_FUNCTIONS:
+            raise self.wrong(f"a number of virtual functions from 0 to {MOST_FUNCTIONS}")
+        return self.value
+
     def machine_type(self) -> MachineType:
         return self.parsed(MachineType, " or ".join(f"`{each.value}`" for each in MachineType))
 
@@ -154,7 +161,7 @@ def sim_section(path: Path) -> Any:
     if file == path:
         return section
     added = {name: value for name, value in section.items() if name != "floor"} if isinstance(section, dict) else {}
-    _At(added, "sim").fields(software=[], control=None, clouds={})
+    _At(added, "sim").fields(software=[], control=None, clouds={}, virtual_functions={})
     return {**_section(file), **added}
 
 
@@ -172,7 +179,7 @@ def _section(path: Path) -> Any:
 
 def facts_from(sim: Any) -> Facts:
     """The facts that a parsed `sim:` section declares."""
-    management, switches, controllers, servers, machines, dhcp, uplinks, software, control, clouds = _At(
+    management, switches, controllers, servers, machines, dhcp, uplinks, software, control, clouds, functions = _At(
         sim, "sim"
     ).fields(
         *("management", "switches", "controllers", "poplar_servers", "ipu_machines"),
@@ -181,7 +188,9 @@ def facts_from(sim: Any) -> Facts:
         software=[],
         control=None,
         clouds={},
+        virtual_functions={},
     )
+    numbers = _functions(functions, servers.named())
     networks, control_node = management.fields("networks", "control_node")
     switch_names = switches.named().keys()
     facts = Facts(
@@ -193,7 +202,9 @@ def facts_from(sim: Any) -> Facts:
         controllers=tuple(
             Controller(name, at.fields("management")[0].address()) for name, at in controllers.machines()
         ),
-        poplar_servers=tuple(_poplar_server(name, at, switch_names) for name, at in servers.machines()),
+        poplar_servers=tuple(
+            _poplar_server(name, at, switch_names, numbers.get(name, {})) for name, at in servers.machines()
+        ),
         ipu_machines=tuple(_ipu_machine(name, at, switch_names) for name, at in machines.machines()),
         dhcp=dhcp.dhcp(),
         uplinks=tuple(_uplink(at, switch_names) for at in uplinks.items()),
@@ -205,20 +216,34 @@ def facts_from(sim: Any) -> Facts:
     return facts
 
 
-def _poplar_server(name: str, at: _At, switches: Iterable[str]) -> PoplarServer:
+def _poplar_server(name: str, at: _At, switches: Iterable[str], functions: Mapping[str, int]) -> PoplarServer:
     management, rnics, machine = at.fields("management", "rnics", machine=MachineType.CONTAINER.value)
     return PoplarServer(
         name,
         management.address(),
-        tuple(_server_rnic(rnic, at, switches) for rnic, at in rnics.named().items()),
+        tuple(_server_rnic(rnic, at, switches, functions) for rnic, at in rnics.named().items()),
         machine.machine_type(),
     )
 
 
-def _server_rnic(name: str, at: _At, switches: Iterable[str]) -> ServerRnic:
+def _functions(at: _At, servers: Mapping[str, _At]) -> dict[str, dict[str, int]]:
+    """Server and RNIC to how many virtual functions the RNIC can have."""
+    found: dict[str, dict[str, int]] = {}
+    for server, rnics in at.named().items():
+        if server not in servers:
+            raise FloorError(f"{rnics.place} is no Poplar server of sim.poplar_servers; name one of them.")
+        known = servers[server].named()["rnics"].named()
+        for name, number in rnics.named().items():
+            if name not in known:
+                raise FloorError(f"{number.place} is no RNIC of {server}; name one of {', '.join(known)}.")
+            found.setdefault(server, {})[name] = number.virtual_functions()
+    return found
+
+
+def _server_rnic(name: str, at: _At, switches: Iterable[str], functions: Mapping[str, int]) -> ServerRnic:
     _At(name, f"the name {at.place}").text("an interface name such as rnic0", INTERFACE_NAME)
     mac, cable = at.fields("mac", "cable")
-    return ServerRnic(name, mac.mac(), cable.cable(switches))
+    return ServerRnic(name, mac.mac(), cable.cable(switches), functions.get(name, 0))
 
 
 def _ipu_machine(name: str, at: _At, switches: Iterable[str]) -> IpuMachine:
@@ -320,6 +345,11 @@ def _refuse_contradictions(facts: Facts) -> None:
     )
     _refuse_loops(facts.uplinks)
     _refuse_wrong_clouds(facts)
+    for server in servers:
+        if server.machine is MachineType.VIRTUAL_MACHINE and any(rnic.virtual_functions for rnic in server.rnics):
+            raise FloorError(f"sim: {server.name} is a virtual machine, whose RNICs have no virtual_functions.")
+    if Software.BACKEND_AI in facts.software and Software.CONTAINERS not in facts.software:
+        raise FloorError("sim.software: the agents of `backend-ai` make containers; add `containers`, too.")
     virtual = [server.name for server in servers if server.machine is MachineType.VIRTUAL_MACHINE]
     if facts.software and virtual:
         raise FloorError(f"sim.software: {virtual[0]} is a virtual machine, and only containers have it; leave it out.")

@@ -12,6 +12,7 @@ import hashlib
 import io
 import platform
 import shlex
+import sys
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -46,8 +47,17 @@ SOFTWARE_PACKAGES = {
         *("libvirt-daemon-system", "libvirt-clients", "python3-libvirt", "qemu-system-x86", "qemu-utils"),
         *("genisoimage", "curl", "procps", "sudo"),
     ),
+    # With what containers on several servers do together.
+    Software.CONTAINERS: ("podman", "netavark", "crun", "docker.io", "sudo", "openmpi-bin"),
+    Software.BACKEND_AI: ("docker-cli", "postgresql", "redis-server", "etcd-server", "python3-venv"),
 }
-SOFTWARE_FILES = {Software.OPENSTACK: Path(__file__).parent / "openstack" / "rootfs"}
+# Where not the host's own release: Backend.AI wants Python 3.13.
+SOFTWARE_RELEASES = {Software.BACKEND_AI: "trixie"}
+SOFTWARE_FILES = {
+    Software.OPENSTACK: Path(__file__).parent / "openstack" / "rootfs",
+    Software.CONTAINERS: Path(__file__).parent / "containers" / "rootfs",
+    Software.BACKEND_AI: Path(__file__).parent / "backend_ai" / "rootfs",
+}
 # What Debian switches on with OpenStack; a cloud's machines start their own targets.
 OPENSTACK_UNITS = (
     *("cron", "libvirt-guests", "libvirtd", "mariadb", "openvswitch-switch", "rabbitmq-server", "epmd"),
@@ -58,6 +68,12 @@ OPENSTACK_UNITS = (
     *("libvirtd.socket", "libvirtd-ro.socket", "libvirtd-admin.socket", "virtlogd.socket", "virtlogd-admin.socket"),
     *("virtlockd.socket", "virtlockd-admin.socket"),
 )
+# For the machine's Python, which is another one than that which runs pip.
+LOCKED_PACKAGES = (
+    "--no-deps --no-build-isolation --require-hashes --python-version 3.13 --platform linux_x86_64 "
+    + " ".join(f"--platform manylinux{version}_x86_64" for version in ("_2_34", "_2_28", "_2_17", "2014", "2010", "1"))
+)
+SITE_PACKAGES = '"$1"/opt/backend.ai/venv/lib/python3.13/site-packages'
 # It is off, and without a key that all would share, until somebody makes it a cluster.
 SOFTWARE_HOOKS = {
     Software.SLURM: (
@@ -73,6 +89,17 @@ SOFTWARE_HOOKS = {
         'mkdir "$1"/etc/glance/glance-api.conf.d && '
         'ln -s /etc/podsim/cloud.conf "$1"/etc/glance/glance-api.conf.d/podsim.conf',
         'mkdir "$1"/srv/volumes',
+    ),
+    Software.CONTAINERS: (
+        'chroot "$1" systemctl --quiet disable podman.service podman.socket podman-auto-update.service '
+        "podman-auto-update.timer podman-restart.service",
+    ),
+    Software.BACKEND_AI: (
+        'chroot "$1" systemctl --quiet disable postgresql.service redis-server.service etcd.service',
+        'chroot "$1" python3 -m venv /opt/backend.ai/venv',
+        f'"$PODSIM_PYTHON" -m pip install --quiet --no-compile {LOCKED_PACKAGES} --target {SITE_PACKAGES} '
+        '--requirement "$1"/opt/backend.ai/packages.txt',
+        'chroot "$1" make-backend-ai',
     ),
 }
 # What has no work in a container, or would leave `systemctl is-system-running` at "degraded".
@@ -135,6 +162,8 @@ def host_apt_settings() -> str:
 def tag(software: Iterable[Software] = ()) -> str:
     """The name and tag of the image that this version of the simulator runs on."""
     recipe = (_packages(software), MASKED_UNITS, MASKED_IN_CONTAINERS, METADATA, *_hooks(software))
+    if release := _release(software):
+        recipe = (release, *recipe)
     return f"{_name(software)}:{fingerprint(recipe, root_files(_files(software)))}"
 
 
@@ -155,7 +184,7 @@ def build_image(podman: Podman, state: StateDirectory, software: Iterable[Softwa
         *_hooks(software),
     )
     try:
-        install_debian(archive, _packages(software), root_files(_files(software)), hooks, state)
+        install_debian(archive, _packages(software), root_files(_files(software)), hooks, state, _release(software))
         if earlier := podman.images(_name(software), "containers=false"):
             podman.run("image", "rm", *earlier)
         podman.run("import", "--quiet", *(f"--change={line}" for line in METADATA), str(archive), tag(software))
@@ -186,6 +215,10 @@ def _hooks(software: Iterable[Software]) -> tuple[str, ...]:
     return tuple(hook for each in software for hook in SOFTWARE_HOOKS[each])
 
 
+def _release(software: Iterable[Software]) -> str | None:
+    return next((SOFTWARE_RELEASES[each] for each in software if each in SOFTWARE_RELEASES), None)
+
+
 def install_debian(
     target: Path,
     packages: Iterable[str],
@@ -200,7 +233,7 @@ def install_debian(
         target: what to make.
         packages: what to install beside the essential packages.
         files: a tar archive that is unpacked into it.
-        hooks: shell commands that find the new system at $1.
+        hooks: shell commands that find the new system at $1, and the Python that runs this at $PODSIM_PYTHON.
         state: where temporary files may be.
         release: its code name; the host's by default.
     """
@@ -223,6 +256,7 @@ def install_debian(
         release,
         str(target),
         *sources,
+        environment={"PODSIM_PYTHON": sys.executable},
     )
 
 

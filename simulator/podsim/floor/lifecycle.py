@@ -19,6 +19,7 @@ from podsim.floor import (
     cloud,
     data_plane,
     dhcp,
+    functions,
     guest_image,
     image,
     machines,
@@ -137,11 +138,13 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
     with progress.step("switches and DHCP"):
         data_plane.start_open_vswitch(state, daemons)
         data_plane.build_switches(floor, state)
+        data_plane.build_embedded_switches(floor, state)
         dhcp.start_dhcp_server(floor, state, daemons)
         switch.start_eos(floor, state, daemons)
     with progress.step(f"starting {len(floor.machines)} machines"):
         virtual_machines.start_virtual_machines(floor, state, daemons)
         machines.make_device_classes(floor, state)
+        functions.start_embedded_switches(floor, state, daemons)
         machines.start_containers(floor, tag, podman, state)
     with progress.step("waiting until all of them answer"):
         machines.wait_until_up(floor, podman, daemons, state)
@@ -152,7 +155,7 @@ def _build(floor: Floor, pods_file: Path, state: StateDirectory, progress: Progr
 
 def _provide_image(software: Iterable[Software], podman: Podman, state: StateDirectory, progress: Progress) -> None:
     if not podman.images(image.tag(software)):
-        minutes = "three minutes" if Software.OPENSTACK in software else "a minute"
+        minutes = "three minutes" if {Software.OPENSTACK, Software.BACKEND_AI} & {*software} else "a minute"
         with progress.step(f"container image (built once, takes {minutes})"):
             image.build_image(podman, state, software)
 

@@ -113,7 +113,9 @@ def build_cables(floor: Floor) -> None:
     for machine in floor.containers:
         _add_management_cables(machine, existing)
         for rnic in machine.rnics:
-            add_data_plane_cable(rnic.switch_link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
+            add_data_plane_cable(rnic.link, f"{rnic.name} address {rnic.mac} netns {machine.container}")
+            if rnic.embedded_switch:
+                _add_uplink(rnic.switch_link, rnic.embedded_switch.uplink)
             disable_transmit_checksum(rnic.name, machine.container)
         if machine.bmc_mac:
             _plug_in_without_addresses(machine)

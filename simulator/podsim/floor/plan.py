@@ -3,7 +3,8 @@
 """The plan of all that a floor needs on the host: a pure translation of the facts into named pieces.
 
 Linux allows 15 characters in an interface name, so links are numbered: `psm3` is the management cable of the
-third machine, `psc3` its cable to a cloud's control network, `pst1e9-1` is port Ethernet9/1 of the first switch.
+third machine, `psc3` its cable to a cloud's control network, `psn3-0` the switch in its first RNIC, `pst1e9-1` is port
+Ethernet9/1 of the first switch.
 """
 
 from __future__ import annotations
@@ -43,6 +44,31 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
+class EmbeddedSwitch:
+    """The switch in an RNIC that has virtual functions: its OVS bridge, and the bridge's links.
+
+    `uplink` leads to the cable, `port` to the RNIC itself, and there are at most so many `functions`.
+    """
+
+    bridge: str
+    functions: int
+
+    @property
+    def uplink(self) -> str:
+        """The link to the end of the RNIC's cable."""
+        return f"{self.bridge}u"
+
+    @property
+    def port(self) -> str:
+        """The link to the physical function, which is the RNIC as its server sees it."""
+        return f"{self.bridge}p"
+
+    def function(self, number: int) -> str:
+        """The link to a virtual function."""
+        return f"{self.bridge}v{number}"
+
+
+@dataclass(frozen=True)
 class Rnic:
     """One RNIC and the switch end of its cable; an IPU-Machine's has an MTU in bytes, and an address from DHCP."""
 
@@ -51,6 +77,12 @@ class Rnic:
     switch_link: str
     lease: IPv4Interface | None = None
     mtu: int | None = None
+    embedded_switch: EmbeddedSwitch | None = None
+
+    @property
+    def link(self) -> str:
+        """The other end of the RNIC's own link."""
+        return self.embedded_switch.port if self.embedded_switch else self.switch_link
 
 
 @dataclass(frozen=True)
@@ -80,6 +112,11 @@ class Machine:
     bmc_mac: str | None = None
     control: ControlCable | None = None
     machines_link: str | None = None
+
+    @property
+    def with_functions(self) -> tuple[Rnic, ...]:
+        """Its RNICs that can have virtual functions."""
+        return tuple(rnic for rnic in self.rnics if rnic.embedded_switch)
 
     @property
     def is_hypervisor(self) -> bool:
@@ -249,7 +286,15 @@ def plan(facts: Facts) -> Floor:
         for name, address in declared.compute_nodes:
             add(name, Kind.COMPUTE_NODE, (address,), ())
     for server in facts.poplar_servers:
-        rnics = tuple(Rnic(rnic.name, rnic.mac, switch_link(rnic.cable)) for rnic in server.rnics)
+        rnics = tuple(
+            Rnic(
+                rnic.name,
+                rnic.mac,
+                switch_link(rnic.cable),
+                embedded_switch=_embedded_switch(rnic.virtual_functions, len(machines) + 1, number),
+            )
+            for number, rnic in enumerate(server.rnics)
+        )
         add(server.name, Kind.POPLAR_SERVER, (server.management,), rnics, machine_type=server.machine)
     for machine in facts.ipu_machines:
         factory = facts.dhcp is Dhcp.FACTORY
@@ -295,6 +340,10 @@ def plan(facts: Facts) -> Floor:
         facts.software,
         cloud,
     )
+
+
+def _embedded_switch(functions: int, machine: int, rnic: int) -> EmbeddedSwitch | None:
+    return EmbeddedSwitch(f"{LINK_PREFIX}n{machine}-{rnic}", functions) if functions else None
 
 
 def _cloud(facts: Facts) -> CloudPlan | None:

@@ -78,7 +78,9 @@ def require_root() -> None:
 
 
 def install(*, virtual_machines: bool, clouds: bool = False) -> None:
-    """Install what is missing with apt-get, which shows its own progress and waits for another one to finish.
+    """Say what is missing, and install it with apt-get, which waits for another one to finish.
+
+    Packages that are there stay as they are, but where one that is missing needs a newer release of them.
 
     Raises:
         Unavailable: virtual machines are asked for, and this host's processor or package archive has none.
@@ -91,6 +93,7 @@ def install(*, virtual_machines: bool, clouds: bool = False) -> None:
     require_root()
     if platform.freedesktop_os_release().get("ID") not in ("debian", "ubuntu"):
         raise FloorError(f"this is neither Debian nor Ubuntu; install by hand what provides: {', '.join(missing)}.")
+    print(f"Installing packages of this host's distribution: {', '.join(missing)}", flush=True)
     _apt_get("update")
     # Only what nothing but virtual machines needs can be done without.
     optional = {**VIRTUAL_MACHINE_PROGRAMS, **CLOUD_PROGRAMS}
@@ -99,7 +102,7 @@ def install(*, virtual_machines: bool, clouds: bool = False) -> None:
         raise Unavailable(
             f"virtual machines need {', '.join(unknown)}, which this host's package archive does not have."
         )
-    _apt_get("install", "--yes", "--no-install-recommends", *missing)
+    _apt_get("install", "--yes", "--no-install-recommends", "--no-upgrade", *missing)
 
 
 def _refuse_other_processors() -> None:
@@ -114,12 +117,16 @@ def _is_in_archive(package: str) -> bool:
 
 
 def _apt_get(*arguments: str) -> None:
-    options = ("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "-o", "Acquire::Retries=3", "-q")
+    options = ("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "-o", "Acquire::Retries=3", "-qq")
     result = subprocess.run(
         ["apt-get", *options, *arguments],
         check=False,
         env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
         stdin=subprocess.DEVNULL,
+        # What each package does while it is unpacked is of interest only if that fails.
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     if result.returncode:
-        raise FloorError(f"`apt-get {' '.join(arguments)}` failed; see what it says above.")
+        raise FloorError(f"`apt-get {' '.join(arguments)}` failed:\n{result.stdout.strip()}")

@@ -56,9 +56,13 @@ def main(program: str, arguments: list[str]) -> int:
     return reply.status
 
 
+def _is_simulated(hardware: str) -> bool:
+    return os.path.exists(f"{hardware}/podsim") or not os.path.exists(hardware)
+
+
 def _run(program: str, arguments: list[str]) -> Reply | None:
-    # What has hardware of its own below it is no stand-in's business.
-    devices = {name for name in os.listdir(DEVICES) if not os.path.exists(f"{DEVICES}/{name}/device")} - NO_NICS
+    # What has hardware of its own below it is no stand-in's business, and neither is a virtual function.
+    devices = {name for name in os.listdir(DEVICES) if _is_simulated(f"{DEVICES}/{name}/device")} - NO_NICS
     with open(KEPT, "a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)

@@ -26,9 +26,12 @@ class Fleet(Protocol):
 
 
 class RealFleet:
-    """Reaches agents over the network, all of them at once; `timeout` in seconds."""
+    """Reaches agents over the network, all of them at once; `timeout` in seconds.
 
-    def __init__(self, timeout: float = 1.0) -> None:
+    One that is slow because its machine is busy is not down: partitions would go into an error, and that be stored.
+    """
+
+    def __init__(self, timeout: float = 5.0) -> None:
         self._timeout = timeout
         self._clients: dict[str, Client] = {}
 

@@ -7,7 +7,6 @@ Nothing of its neighbours changes, and where it gets or loses machines they lose
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.vpods.conftest import INVENTORY
+from tests.integration.vpods.conftest import INVENTORY, declared_otherwise
 from tests.integration.vpods.floor import Floor, everything_comes_back
 from tests.support.packets.running_flow import RunningFlow
 from tests.support.playbook_run import did_what_was_predicted
@@ -32,7 +31,7 @@ class Vpods:
     def __init__(self, pod: Any, inventory: Path) -> None:
         self.pod = pod
         self.inventory = inventory
-        self.document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
+        self.document = yaml.safe_load((inventory / "pods.yml").read_text())
         self.vpods: dict[str, dict[str, Any]] = self.document["vpods"]
         self.write()
 
@@ -137,13 +136,7 @@ class Vpods:
 @pytest.fixture(scope="module")
 def inventory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy, to be declared otherwise; the machines of the floor are those of the simulated POD64."""
-    copy = tmp_path_factory.mktemp("inventory")
-    shutil.copytree(INVENTORY, copy, dirs_exist_ok=True)
-    document = yaml.safe_load((INVENTORY / "pods.yml").read_text())
-    if isinstance(document.get("sim"), str):
-        document["sim"] = yaml.safe_load((INVENTORY / document["sim"]).read_text())["sim"]
-    (copy / "pods.yml").write_text(yaml.safe_dump(document, sort_keys=False))
-    return copy
+    return declared_otherwise(tmp_path_factory.mktemp("inventory"))
 
 
 @pytest.fixture(scope="module")

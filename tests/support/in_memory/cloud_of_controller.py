@@ -37,7 +37,7 @@ def document(**vpod: Any) -> dict[str, Any]:
                 "management": dict(MANAGEMENT),
             }
         },
-        "vpods": {"alice": {**alice, **vpod}},
+        "vpods": {"alice": {key: value for key, value in {**alice, **vpod}.items() if value is not None}},
     }
 
 

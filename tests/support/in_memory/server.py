@@ -34,6 +34,10 @@ class MemorySysfs(Sysfs):
         self.rdma: list[str] = []
         self.limits: dict[str, int] = {}
         self.taken: dict[str, list[Function]] = {}
+        self.mtus: dict[str, str] = {}
+
+    def mtu(self, device: str) -> str:
+        return self.mtus[device]
 
     def pci_addresses(self) -> dict[str, str]:
         return self.pci

@@ -6,20 +6,36 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ansible_collections.ipu.pod.plugins.module_utils._containers.engines import Engines
+from ansible_collections.ipu.pod.plugins.module_utils._containers.networks import networks_from
+from ansible_collections.ipu.pod.plugins.module_utils._containers.networks import plan as plan_of_networks
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
+from ansible_collections.ipu.pod.plugins.module_utils._host.programs import Programs
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused, converge, one_by_one
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
+from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Function
 from ansible_collections.ipu.pod.plugins.module_utils._vipu import ipuof
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.ipuof_files import IpuofFiles
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources import resources
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.containers import (
+    TIMER,
+    TIMER_FILE,
+    client_resources,
+    containers_resources,
+    left_clients,
+)
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, HEADER, vpod_resources
+from tests.support.in_memory.container_engines import ContainerEngines
 from tests.support.in_memory.files import MemoryFiles
+from tests.support.in_memory.server import MemorySysfs
 
+# What stands for the content of a program.
+PROGRAM = "program "
 KEY = re.compile('(?<=api-access-key=")[^"]*')
 DIRECTORY = "/var/lib/vipu"
 
@@ -31,7 +47,13 @@ def certificates(directory: str) -> list[str]:
 
 SETTINGS = {
     "vpod_vipu": {},
-    "vpod_containers": {},
+    "containers_vpods": [],
+    "containers_groups": {},
+    "vpod_archive": "",
+    "vpod_archive_sha256": "",
+    "vpod_release": "",
+    "vpod_program": "/usr/local/bin/vipu",
+    "vpod_program_links": "/usr/local/bin",
     "vpod_owner": "root",
     "vpod_group": "root",
     "vpod_file_mode": "0644",
@@ -47,18 +69,49 @@ CLIENT_OPTIONS = {
     "user": None,
 }
 SECURE = {**CLIENT_OPTIONS, "user": "alice"}
-NETWORK = {"network": "ipu-alice", "interface": "rnic0", "subnet": "10.5.0.0/16", "range": "10.5.1.128/27"}
+NETWORK = {"name": "ipu-alice", "interface": "rnic0", "subnet": "10.5.0.0/16", "range": "10.5.1.128/27"}
+# On a server that several vPODs share.
+SHARED_NETWORK = {**NETWORK, "function": 0, "range": "10.5.1.128/30"}
+CONTAINERS = {
+    "name": "alice",
+    "ipus": 16,
+    "allocation": "alice",
+    "api_host": "10.1.0.1",
+    "api_port": 8090,
+    "network": NETWORK,
+}
+SHARED = {**CONTAINERS, "vlan": 201, "vipu": SECURE, "vipu_kept": False, "network": SHARED_NETWORK}
+
+
+def shared_with(name: str, function: int) -> dict[str, Any]:
+    """Another vPOD on the same server."""
+    network = {
+        **SHARED_NETWORK,
+        "name": f"ipu-{name}",
+        "function": function,
+        "range": f"10.5.1.{128 + 4 * function}/30",
+    }
+    client = {**SECURE, "user": name}
+    return {**SHARED, "name": name, "allocation": name, "vlan": 201 + function, "vipu": client, "network": network}
+
+
+def nic_with_functions(number: int) -> MemorySysfs:
+    """A server whose rnic0 has so many virtual functions, with a network device each."""
+    sysfs = MemorySysfs()
+    sysfs.limits = {"rnic0": 8}
+    sysfs.taken = {"rnic0": [Function(each, "", "mlx5_core", (f"rnic0v{each}",)) for each in range(number)]}
+    return sysfs
 
 
 def options(
     client: Mapping[str, Any] | None = None,
     mode: str = "environment",
     partitions: tuple[str, ...] = (),
-    containers: Mapping[str, str] | None = None,
+    containers: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """A Poplar server of the desired state, as far as the role vpod reads it."""
     gcds = [{"name": name, "api_host": "10.1.0.1", "api_port": 8090, "gcd": 0} for name in partitions if client]
-    return {"vipu": client, "ipuof": {"mode": mode, "partitions": gcds}, "containers": containers}
+    return {"vipu": client, "ipuof": {"mode": mode, "partitions": gcds}, "containers": list(containers)}
 
 
 NO_VPOD = options()
@@ -72,6 +125,9 @@ class Host:
     files: MemoryFiles = field(default_factory=MemoryFiles)
     directories: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     configurations: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    units: set[str] = field(default_factory=set)
+    engines: ContainerEngines = field(default_factory=lambda: ContainerEngines("podman"))
+    sysfs: MemorySysfs = field(default_factory=lambda: nic_with_functions(2))
 
     def look(self) -> dict[str, Any]:
         files = {path: file for path, file in self.files.files.items() if not path.startswith("/etc/ipuof")}
@@ -81,19 +137,33 @@ class Host:
             "outcome": "answered",
             "message": "",
             "parts": {
-                "things": {"paths": self._paths(), "texts": texts, "secrets": _secrets(files)},
+                "things": {
+                    "paths": self._paths(),
+                    "texts": texts,
+                    "secrets": _secrets(files),
+                    "units": {TIMER: self._unit(TIMER, TIMER_FILE)},
+                },
                 "ipuof": IpuofFiles(self.files).read(),
+                "containers": Engines(Programs(self.engines.run), self.sysfs).read(),
                 "controllers": {"": {"storage": True, "ipuof_configurations": dict(self.configurations)}},
             },
         }
 
     def seen(self) -> dict[str, Any]:
         """Everything on it that somebody may compare later."""
-        return {**self.files.files, **self.directories}
+        networks = {f"{engine}/{name}": dict(each) for (engine, name), each in self.engines.networks.items()}
+        units = {TIMER: TIMER in self.units} if TIMER_FILE in self.files.files else {}
+        return {**self.files.files, **self.directories, **networks, **units}
+
+    def _unit(self, name: str, path: str) -> dict[str, Any]:
+        if path not in self.files.files:
+            return {"there": False}
+        is_active = name in self.units
+        return {"there": True, "active": "active" if is_active else "inactive", "enabled": is_active}
 
     def _paths(self) -> dict[str, Any]:
         found: dict[str, Any] = {
-            path: {"kind": "file", "sha256": _hash(file.content), **self._attributes(path, file)}
+            path: {"kind": "file", "sha256": _checksum(file.content), **self._attributes(path, file)}
             for path, file in self.files.files.items()
         }
         directories = {
@@ -128,9 +198,22 @@ def carry_out(
     Raises:
         Refused: one of its tasks fails.
     """
-    own = {**settings, "vpod_vipu": wanted["vipu"] or {}, "vpod_containers": wanted["containers"] or {}}
+    own = {**settings, "vpod_vipu": wanted["vipu"] or {}, "containers_vpods": wanted["containers"]}
     there = server.files.read(CLIENT)
     write(server, vpod_resources(own, there is not None and there.content.startswith(HEADER)), controller, spend)
+    write(server, containers_resources(own), controller, spend)
+    write(server, left_clients(own, [*server.directories]), controller, spend)
+    for client in client_resources(own).values():
+        write(server, client, controller, spend)
+    engines = Engines(Programs(server.engines.run), server.sysfs)
+
+    def carry_out_network(step: Step) -> None:
+        spend()
+        engines.carry_out(step)
+
+    declared = networks_from([vpod["network"] for vpod in own["containers_vpods"]])
+    networks = partial(plan_of_networks, declared)
+    assert converge(engines.read, networks, one_by_one(carry_out_network), check_mode=False).failure is None
     asked = {**wanted["ipuof"], "configurations": controller.configurations, "login_partition": None}
     ownership = ipuof.Ownership(own["vpod_owner"], own["vpod_group"], own["vpod_file_mode"])
     store = IpuofFiles(server.files)
@@ -152,14 +235,31 @@ def write(
             case resources.Directory(path, owner, group, mode) if host.directories.get(path) != (owner, group, mode):
                 spend()
                 host.directories[path] = (owner, group, mode)
-            case resources.Absent(path) if path in host.files.files:
+            case resources.Absent(path) if path in host.directories or path in host.files.files:
                 spend()
-                host.files.remove(path)
+                host.units.discard(path.rpartition("/")[2])
+                _remove(host, path)
+            case resources.Program(path, checksum, owner, group, mode):
+                file = File(f"{PROGRAM}{checksum}", owner, group, mode)
+                if host.files.read(path) != file:
+                    spend()
+                    host.files.write(path, file)
+            case resources.Unit(name) if name not in host.units:
+                spend()
+                host.units.add(name)
             case resources.File(path):
                 file = File(_with_secret(thing, controller), thing.owner, thing.group, thing.mode)
                 if host.files.read(path) != file:
                     spend()
                     host.files.write(path, file)
+
+
+def _remove(host: Host, path: str) -> None:
+    """A file, or a directory with all that is in it."""
+    for each in [each for each in host.files.files if f"{each}/".startswith(f"{path}/")]:
+        host.files.remove(each)
+    for each in [each for each in host.directories if f"{each}/".startswith(f"{path}/")]:
+        del host.directories[each]
 
 
 def _with_secret(file: resources.File, controller: Host) -> str:
@@ -178,6 +278,10 @@ def _secrets(files: Mapping[str, File]) -> dict[str, dict[str, str]]:
         shown = KEY.sub("(secret)", file.content) if key else "(secret)"
         found[path] = {"text": shown, "secret": _hash((key.group() if key else file.content).strip())}
     return found
+
+
+def _checksum(content: str) -> str:
+    return content.removeprefix(PROGRAM) if content.startswith(PROGRAM) else _hash(content)
 
 
 def _hash(text: str) -> str:

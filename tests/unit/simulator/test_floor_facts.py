@@ -139,8 +139,30 @@ def test_software_is_added_to_the_floor_of_another_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("added", "sentence"),
     [
-        ({"software": ["windows"]}, "sim.software[0] is 'windows', but it has to be `slurm` or `openstack`."),
-        ({"controllers": {}}, "sim has an unknown key `controllers`; it takes software, control, clouds."),
+        (
+            {"software": ["windows"]},
+            "sim.software[0] is 'windows', but it has to be `slurm` or `openstack` or `containers` or `backend-ai`.",
+        ),
+        (
+            {"software": ["backend-ai"]},
+            "sim.software: the agents of `backend-ai` make containers; add `containers`, too.",
+        ),
+        (
+            {"controllers": {}},
+            "sim has an unknown key `controllers`; it takes software, control, clouds, virtual_functions.",
+        ),
+        (
+            {"virtual_functions": {"pod001-poplar9": {"rnic0": 4}}},
+            "sim.virtual_functions.pod001-poplar9 is no Poplar server of sim.poplar_servers; name one of them.",
+        ),
+        (
+            {"virtual_functions": {"pod001-poplar4": {"rnic7": 4}}},
+            "sim.virtual_functions.pod001-poplar4.rnic7 is no RNIC of pod001-poplar4; name one of rnic0, rnic1.",
+        ),
+        (
+            {"virtual_functions": {"pod001-poplar4": {"rnic0": 9}}},
+            "sim.virtual_functions.pod001-poplar4.rnic0 is 9, but it has to be a number of virtual functions from 0 to",
+        ),
     ],
 )
 def test_nothing_else_is_added(tmp_path: Path, added: dict[str, Any], sentence: str) -> None:

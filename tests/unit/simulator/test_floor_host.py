@@ -36,9 +36,9 @@ trixie deb http://archive.example/debian/ trixie main
 
 
 def test_an_image_with_more_software_is_another_one() -> None:
-    plain, slurm, openstack = (tag(software).split(":") for software in ([], [Software.SLURM], [Software.OPENSTACK]))
-    assert (plain[0], slurm[0], openstack[0]) == (NAME, f"{NAME}-slurm", f"{NAME}-openstack")
-    assert len({plain[1], slurm[1], openstack[1]}) == 3
+    tags = [tag(software).split(":") for software in ([], *([each] for each in Software))]
+    assert [name for name, _tag in tags] == [NAME, *(f"{NAME}-{each.value}" for each in Software)]
+    assert len({found for _name, found in tags}) == len(tags)
 
 
 def test_the_state_directory_goes_but_not_what_a_person_put_there(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from podsim.floor.cloud import configure, physical_networks
 from podsim.floor.data_plane import dhcp_flows
 from podsim.floor.dhcp import configuration, server_addresses
 from podsim.floor.errors import FloorError
+from podsim.floor.facts import Software
 from podsim.floor.facts_file import facts_from, read_facts
 from podsim.floor.keys import make_keys
 from podsim.floor.machines import create_arguments, make_device_classes
@@ -165,6 +166,27 @@ def test_a_poplar_server_finds_its_rdma_devices_and_its_own_interfaces(floor: Fl
     assert not any("/sys/class" in each for each in create_arguments(machine(floor, "ctrl001"), "image:tag", state))
 
 
+def test_an_rnic_with_virtual_functions_has_a_switch_between_itself_and_its_cable(tmp_path: Path) -> None:
+    sim = yaml.safe_load(PODS_FILE.read_text(encoding="utf-8"))["sim"]
+    floor = plan(facts_from({**sim, "virtual_functions": {"pod001-poplar2": {"rnic0": 4}}}))
+    server, state = machine(floor, "pod001-poplar2"), StateDirectory(tmp_path / "pod")
+    first, second = server.rnics
+    switch = first.embedded_switch
+    assert switch is not None
+    assert (first.switch_link, first.link, switch.uplink) == ("pst1e27-1", "psn3-0p", "psn3-0u")
+    assert (switch.bridge, switch.function(3), second.link) == ("psn3-0", "psn3-0v3", "pst1e28-1")
+    assert [each.name for each in floor.containers if each.with_functions] == ["pod001-poplar2"]
+    make_device_classes(floor, state)
+    network = state.classes_of("pod001-poplar2") / "net"
+    assert sorted(path.name for path in network.iterdir()) == ["eth0", "lo", "rnic0", "rnic1"]
+    assert (network / "rnic0" / "device" / "sriov_totalvfs").read_text() == "4\n"
+    assert str((network / "rnic1" / "mtu").readlink()) == "/sys/devices/virtual/net/rnic1/mtu"
+    arguments = create_arguments(server, "image:tag", state)
+    written = "rnic0/device/sriov_numvfs"
+    assert f"{network}/{written}:/sys/class/net/{written}" in arguments
+    assert [each.split(":")[1] for each in arguments if each.endswith("/sbin/ip:ro")] == ["/usr/local/sbin/ip"]
+
+
 def test_an_ipu_machine_runs_its_agent_and_no_systemd(floor: Floor, tmp_path: Path) -> None:
     arguments = create_arguments(machine(floor, "pod001-ipum16"), "image:tag", StateDirectory(tmp_path))
     assert arguments[arguments.index("image:tag") + 1 :] == [
@@ -261,3 +283,16 @@ def test_only_machines_of_a_compute_node_reach_the_management_network(cloudy: Fl
         "pod001-poplar3": {"rnic": "rnic0", "control": "control0"},
         "pod001-poplar4": {"rnic": "rnic0", "control": "control0"},
     }
+
+
+def test_servers_with_container_engines_may_do_what_these_need(tmp_path: Path, floor: Floor) -> None:
+    state, software = StateDirectory(tmp_path), [Software.CONTAINERS]
+    arguments = create_arguments(machine(floor, "pod001-poplar1"), "image:tag", state, None, software)
+    # The last one is for programs in containers.
+    assert {"SYS_ADMIN", "IPC_LOCK"} <= set(arguments[arguments.index("--cap-add") + 1].split(","))
+    assert "/var/lib/docker" in arguments
+    for name, chosen in (("pod001-poplar1", []), ("ctrl001", software), ("pod001-ipum1", software)):
+        arguments = create_arguments(machine(floor, name), "image:tag", state, None, chosen)
+        assert "SYS_ADMIN" not in arguments[arguments.index("--cap-add") + 1]
+    arguments = create_arguments(machine(floor, "ctrl001"), "image:tag", state, None, [*software, Software.BACKEND_AI])
+    assert "/var/lib/docker" in arguments
