@@ -31,6 +31,9 @@ demo: setup ## Start a simulated POD64 and bring it up with playbooks/site.yml
 	@echo "  $(PODSIM) status"
 	@echo "  ssh -F build/podsim/ssh_config pod001-poplar1 vipu list partitions"
 	@echo "  .venv/bin/ansible-playbook -i $(INVENTORY) playbooks/site.yml    (again: nothing changes)"
+	@echo "Change something by hand, and see what a run would put right, as a page with a picture of the rack:"
+	@echo "  ssh -F build/podsim/ssh_config pod001-poplar1 ip link set rnic0 mtu 1500"
+	@echo "  .venv/bin/ansible-playbook -i $(INVENTORY) playbooks/plan.yml    (then open plan/plan.html)"
 	@echo "End it with: make demo-down"
 
 .PHONY: demo-openstack
@@ -43,6 +46,12 @@ demo-openstack: setup ## The same with an OpenStack, and what a tenant does in i
 	@echo "  .venv/bin/openstack --os-cloud cloud001 network list"
 	@echo "  .venv/bin/ansible-playbook -i inventories/sim_openstack playbooks/site.yml    (again: nothing changes)"
 	@echo "End it with: make demo-down"
+
+.PHONY: recording
+recording: demo-down prerequisites ## Write into docs/demo.md what a terminal shows of the demo, on a new simulated POD64
+	@$(PODSIM) up $(INVENTORY)/pods.yml
+	@python tests/tools/recording.py
+	@$(PODSIM) down
 
 .PHONY: demo-down
 demo-down: setup ## Remove the simulated pod
@@ -105,7 +114,7 @@ PHASES_WITHIN :=
 PODS_WITHIN :=
 
 .PHONY: test
-test: setup ## Everything that CI runs
+test: setup prerequisites ## Everything that CI runs
 # Pods and virtual machines wait now and then, and leave of the processors what the other phases take.
 	@$(PHASES) --tests $(addprefix --begin-within=,$(PHASES_WITHIN)) "images integration | lint types unit docs sanity contract acceptance molecule"
 
@@ -117,7 +126,7 @@ lint: setup ## ruff, yamllint, ansible-lint, shellcheck, changelog fragments
 # With an inventory, its syntax check also sees that every play names a group that exists.
 	@ANSIBLE_INVENTORY=$(CURDIR)/$(INVENTORY) ansible-lint
 	@antsibull-changelog lint
-	@shellcheck .ci/run docs/pipelines/*.sh docs/virtual-machines/*.sh tests/tools/*.sh roles/*/files/*.sh
+	@shellcheck .ci/run docs/fleets/*.sh docs/pipelines/*.sh docs/virtual-machines/*.sh tests/tools/*.sh roles/*/files/*.sh
 
 .PHONY: types
 types: setup ## mypy, strict
@@ -131,8 +140,24 @@ unit: setup ## Unit and property tests
 artefact: setup ## Build the collection's artefact under build/artefact
 	@python tests/tools/artefact.py
 
+.PHONY: docs-site
+docs-site: setup ## Build the documentation as a site under build/docs-site; links that lead nowhere are errors
+	@python tests/tools/docs_site.py
+
+.PHONY: plan-picture
+plan-picture: setup ## Make docs/plan.png, the picture of a plan's page, with Chromium
+	@PYTHONPATH=.venv/collections:. python tests/tools/plan_picture.py
+
+# Which of gpg's secret keys signs a release.
+KEY ?=
+
+.PHONY: release
+release: artefact ## Sign the artefact: KEY=release@example.org
+	@[ -n "$(KEY)" ] || { echo "make release: say which key signs, KEY=NAME" >&2; exit 1; }
+	@python tests/tools/sign_artefact.py build/artefact/ipu-pod-*.tar.gz $(KEY)
+
 .PHONY: docs
-docs: artefact ## Lint the documentation of the artefact's plugins and roles
+docs: artefact docs-site ## Lint the documentation of the artefact's plugins and roles, and build the site
 # The ceiling: antsibull-docs copies what git does not ignore, and would find our dependencies in .venv empty.
 	@GIT_CEILING_DIRECTORIES=$(CURDIR)/.venv antsibull-docs lint-collection-docs --plugin-docs \
 	  --validate-collection-refs dependent --disallow-unknown-collection-refs build/artefact/collections/ansible_collections/ipu/pod
@@ -153,6 +178,9 @@ images: setup ## Build the images of simulated machines, and what a cloud needs 
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
 	@$(PODSIM) image inventories/sim_openstack/pods.yml
+	@$(PODSIM) image inventories/sim_vpods/pods.yml
+	@$(PODSIM) image inventories/sim_backend_ai/pods.yml
+	@$(strip $(SUDO) .venv/bin/python) tests/tools/execution_environment.py >/dev/null
 	@$(PODSIM) prerequisites --install --clouds >/dev/null
 	@$(PODSIM) guest-image >/dev/null
 
@@ -166,6 +194,7 @@ SCENARIOS := $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*
 molecule: setup ## Scenarios on simulated pods, two at a time, each as on a machine of its own
 	@$(PODSIM) image
 	@$(PODSIM) image inventories/sim_slurm/pods.yml
+	@$(PODSIM) image inventories/sim_vpods/pods.yml
 	@$(MAKE) --jobs 2 --output-sync --keep-going $(SCENARIOS)
 
 # One of them: `make molecule-secure`.

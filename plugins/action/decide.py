@@ -18,6 +18,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.this_run import t
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.decision import Decision, Request, decide
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import answered
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.machine_findings import MACHINE
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.site_hooks import hooks_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.stage_members import (
     by_stage,
     changing,
@@ -36,6 +37,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.plan_document imp
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.run_report import with_done
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.wording import finding_text
+from ansible_collections.ipu.pod.plugins.plugin_utils._tried.warnings import untried
 
 OPTIONS = {
     "parts": {"type": "list", "elements": "str", "choices": list(PARTS), "default": list(PARTS)},
@@ -45,6 +47,7 @@ OPTIONS = {
     "cables": {"type": "bool", "default": True},
     "verify": {"type": "bool", "default": False},
     "goes_on": {"type": "bool", "default": False},
+    "hooks": {"type": "path"},
 }
 
 
@@ -87,9 +90,10 @@ class ActionModule(PodAction):
         }
         folder.write("plan", "reading", {**_reading(decision), **around})
         refusals, warnings = _since(options["plan"], document)
+        hooks, misnamed = _hooks(options["hooks"])
         return {
-            "refusals": [*decision.refusals, *refusals],
-            "warnings": warnings,
+            "refusals": [*decision.refusals, *refusals, *misnamed],
+            "warnings": [*warnings, *untried(looks)],
             "looked_at": len(_answered(looks)),
             "steps": len(document["steps"]),
             "findings": [finding_text(each) for each in decision.findings if each["kind"] != MACHINE],
@@ -97,6 +101,7 @@ class ActionModule(PodAction):
             "digest": digest,
             "made_at": int(time.time()),
             "folder": str(folder.folder),
+            "hooks": hooks,
             "members": found,
             "changing": changing(found),
             "disturbed": disturbed(decision.plan.steps),
@@ -118,6 +123,16 @@ def _reading(decision: Decision) -> dict[str, Any]:
         "placement": tenancy.placement if tenancy else {},
         "wanted": tenancy.wanted if tenancy else {},
     }
+
+
+def _hooks(folder: str | None) -> tuple[dict[str, str], list[str]]:
+    """The site's own task files, and why some are refused; both empty where there are none."""
+    if folder is None:
+        return {}, []
+    try:
+        return hooks_of(folder, [path.name for path in Path(folder).iterdir()])
+    except OSError as error:
+        return {}, [f"site_hooks: {error.strerror}: {folder}; name a folder with task files, or leave site_hooks out"]
 
 
 def _since(path: str | None, document: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -33,7 +33,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.looks import (
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.clouds import Cloud
 
 SWITCH_ROLES = ("tor_switch", "preflight")
-HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "preflight")
+HOST_ROLES = ("poplar_server", "vipu_controller", "vpod", "containers", "preflight")
 LONGEST = 1000
 # What the secrets of different hosts are compared by.
 SECRETS = "secrets"

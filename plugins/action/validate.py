@@ -5,25 +5,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import contextlib
+from collections.abc import Mapping
 from typing import Any
 
-import yaml
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleError
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.plain import plain
-from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import document_of, file_of
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import (
-    declared_contradictions,
-    problems_of,
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import declaration_of, file_of, source_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import ROLES
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import declared_contradictions
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.option_checks import (
+    IGNORED_DRIFT,
+    by_hosts,
+    options_of,
+    refusals,
+    slips,
 )
-from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
-from ansible_collections.ipu.pod.plugins.plugin_utils._pod.open_controllers import open_controllers
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.checking import checked, unplaced
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.warnings import warnings
+from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
 
-# Of the role poplar_server.
+# Of the role poplar_server; they have to fit what pods.yml declares.
 VARIABLES = ("poplar_server_more_interfaces", "poplar_server_roce")
+ROLE_NAMES = tuple(sorted(path.name for path in ROLES.glob("*")))
 
 OPTIONS = {"path": {"type": "path"}}
 
@@ -37,27 +43,38 @@ class ActionModule(PodAction):
     def result(self, options: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The problems, one sentence each."""
         path = options["path"] or file_of(variables)
-        if options["path"] is None:
-            document, text = document_of(variables, self._loader), self._loader.get_text_file_contents(path)
-        else:
-            document, text = _file(path)
-        problems = [str(problem) for problem in located(problems_of(document), text, Path(path).name)]
-        warnings = [] if problems else open_controllers(parse_declaration(document))
-        contradictions: list[str] = []
-        if not problems and variables["groups"].get("ipu_pods"):
-            declaration = parse_declaration(document_of(variables, self._loader))
+        try:
+            source = source_of(path, self._loader)
+            declaration = checked(source)
+        except DeclarationError as error:
+            return {"problems": error.problems, "contradictions": [], "warnings": []}
+        if problems := [str(problem) for problem in unplaced(declaration, source)]:
+            return {"problems": problems, "contradictions": [], "warnings": []}
+        found = warnings(declaration)
+        if not variables["groups"].get("ipu_pods"):
+            return {"problems": [], "contradictions": [], "warnings": found}
+        # That of the inventory, whose variables they are.
+        declaration = declaration_of(variables, self._loader)
+        of_roles = options_of(path.read_text(encoding="utf-8") for path in ROLES.glob("*/meta/argument_specs.yml"))
+        hosts = {str(host): variables["hostvars"][host] for host in variables["groups"]["ipu_pods"]}
+        found += by_hosts({host: list(slips(own, of_roles, ROLE_NAMES)) for host, own in hosts.items()})
+        hosts = {host: _values(own, of_roles) for host, own in hosts.items()}
+        refused = by_hosts({host: list(refusals(own, of_roles, declaration.vpods)) for host, own in hosts.items()})
+        if not refused:
             settings = {
-                str(host): {name: plain(variables["hostvars"][host].get(name, [])) for name in VARIABLES}
+                host: {name: hosts[host].get(name) or [] for name in VARIABLES}
                 for host in variables["groups"]["poplar_servers"]
             }
-            contradictions = declared_contradictions(declaration, settings)
-        return {"problems": problems, "contradictions": contradictions, "warnings": warnings}
+            refused = declared_contradictions(declaration, settings)
+        return {"problems": [], "contradictions": refused, "warnings": found}
 
 
-def _file(path: str) -> tuple[Any, str]:
-    """The document in a file, and its text."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        return yaml.safe_load(text), text
-    except (OSError, yaml.YAMLError) as error:
-        raise AnsibleActionFail(f"{path}: {error}") from None
+def _values(variables: Mapping[str, Any], of_roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Those variables of a host that roles read, as far as they can be known now."""
+    found = {}
+    for name in (IGNORED_DRIFT, *of_roles):
+        # What hangs on facts or on secrets, only a run knows.
+        with contextlib.suppress(AnsibleError):
+            if name in variables:
+                found[name] = plain(variables[name])
+    return found

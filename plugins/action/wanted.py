@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.action import PodAction
 from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.role_variables import settings_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.containers import containers_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.plain_data import for_tasks
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.poplar_server import poplar_server_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import Resource
@@ -23,6 +24,7 @@ RESOURCES_OF_ROLE: dict[str, Callable[..., list[Resource]]] = {
     "poplar_server": poplar_server_resources,
     "vipu_controller": vipu_controller_resources,
     "vpod": vpod_resources,
+    "containers": containers_resources,
 }
 
 OPTIONS = {

@@ -29,7 +29,7 @@ notes:
   - "C(ipu_pod_unmanaged) holds the devices that are only read; C(ipu_pod_unmanaged_switches),
     C(ipu_pod_unmanaged_servers) and C(ipu_pod_unmanaged_controllers) say it by layer, as a Poplar server may run a
     controller. Runs fill C(ipu_pod_concerned), C(ipu_pod_changing), C(ipu_pod_undecided), C(ipu_pod_idle), one group
-    for each stage such as C(ipu_pod_stage_switches), C(slurm_nodes), and C(ipu_pod_attach),
+    for each stage such as C(ipu_pod_stage_switches), C(slurm_nodes), C(backend_ai_agents), and C(ipu_pod_attach),
     C(ipu_pod_detach) and C(ipu_pod_attach_places). All of them always exist."
   - "C(slurm_controllers) and C(slurm_clients) are empty and always exist; other inventory files put hosts there."
   - "Host variables of an IPU-Machine: C(bmc_address), C(gateway_address), C(rnic_address), C(rnic_prefix), C(ipus),
@@ -80,8 +80,8 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 from ansible.template import trust_as_template
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
-from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.positions import located
+from ansible_collections.ipu.pod.plugins.plugin_utils._ansible.pods_file import source_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.checking import checked
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import (
     CLOUDS,
     CONTROLLERS,
@@ -109,12 +109,11 @@ class InventoryModule(BaseInventoryPlugin):
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = False) -> None:
         """Fill the inventory, or refuse the file with everything that is wrong with it."""
         super().parse(inventory, loader, path, cache)
-        document = loader.load_from_file(path, cache="none")
         try:
-            declaration = parse_declaration(document)
+            declaration = checked(source_of(path, loader))
         except DeclarationError as error:
-            problems = located(error.found, loader.get_text_file_contents(path), Path(path).name)
-            raise AnsibleParserError("\n".join([f"{path} is refused:", *map(str, problems)])) from None
+            # Ansible shows what helps once, and the message twice.
+            raise AnsibleParserError(f"{path} is refused.", help_text="\n".join(error.problems)) from None
         inventory.add_group(EVERYTHING)
         inventory.set_variable(EVERYTHING, "ipu_pod_file", _as_data(str(Path(path).resolve())))
         for host, variables in host_variables(declaration).items():

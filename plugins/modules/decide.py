@@ -37,6 +37,9 @@ options:
     description: Whether the stages up to the point where the run decides again, see RV(undecided), are done.
     type: bool
     default: false
+  hooks:
+    description: A folder with the site's own task files, C(before_STAGE.yml) and C(after_STAGE.yml), see RV(hooks).
+    type: path
   plan: {description: A saved plan. What has moved since it was made is among RV(refusals)., type: path}
 """
 
@@ -68,6 +71,10 @@ members:
   returned: success
   type: list
   elements: dict
+hooks:
+  description: The path of each of the site's own task files, by its name without C(.yml).
+  returned: success
+  type: dict
 undecided: {description: The stage after which to look and decide again; empty for none., returned: success, type: str}
 made_at: {description: "When the plan was made, in seconds since the epoch.", returned: success, type: int}
 digest: {description: The checksum of the plan., returned: success, type: str}

@@ -30,13 +30,14 @@ options:
       - V(roce) is what M(ipu.pod.rnic_roce) gathers, V(nics) what M(ipu.pod.rnic_info) returns, V(use) what
         M(ipu.pod.server_use) returns.
       - V(ipuof) is the files of M(ipu.pod.ipuof_config), V(leases) the leases that dnsmasq has given out.
+      - V(containers) is the container engines and networks, as M(ipu.pod.container_networks) returns them.
       - V(domains) is what M(ipu.pod.domain_info) returns.
       - V(controllers) is what the V-IPU controllers of this host hold.
       - V(things) is what O(paths), O(texts), O(units), O(packages), O(accounts), O(kernel_parameters) and O(secrets)
         ask for.
     type: list
     elements: str
-    choices: [links, network, uses, roce, nics, use, ipuof, things, controllers, leases, domains]
+    choices: [links, network, uses, roce, nics, use, ipuof, containers, things, controllers, leases, domains]
     required: true
   minimum_speed: {description: "For V(nics), the least speed of a link, in Mbit/s.", type: int, default: 0}
   minimum_firmware: {description: "For V(nics), the oldest good firmware version.", type: str, default: 16.26.1040}
@@ -94,6 +95,7 @@ seealso:
   - module: ipu.pod.rnic_info
   - module: ipu.pod.server_use
   - module: ipu.pod.vipu_info
+  - module: ipu.pod.container_networks
 """
 
 EXAMPLES = r"""
@@ -150,11 +152,12 @@ parts:
         - C(units) has for each unit whether it is C(there) and C(enabled), C(active) as systemd says it, and when it
           was last started, C(started) in seconds since boot and C(started_at) since 1970, null for never.
         - C(packages) has the C(missing) ones, whether that is C(unknown) because there is neither dpkg nor rpm, and
-          C(distribution) and C(os_family) as Ansible's facts call them.
+          C(distribution), C(distribution_version) and C(os_family) as Ansible's facts call them.
         - C(accounts) has those users that are there.
         - C(kernel_parameters) has the running values as text.
         - C(secrets) has for each file its C(text) with C((secret)) for the value of C(api-access-key), and C(secret),
           an HMAC of that value by O(run_key). A file without such a key is a secret as a whole, and has no checksum.
+        - C(python) is the release of the Python that runs this module.
       type: dict
     controllers:
       description:
@@ -163,6 +166,7 @@ parts:
         - C(ipuof_unread) says why the IPUoF configuration of a partition could not be read, C(allocates_by_agents)
           whether C(vipu-admin) here can make an allocation of given agents.
       type: dict
+    containers: {description: "As RV(ignore:before) of M(ipu.pod.container_networks).", type: dict}
     domains: {description: C(domains) as M(ipu.pod.domain_info) returns them., type: dict}
     leases: {description: "C(text), the lines of the files with dnsmasq's leases.", type: dict}
   sample:
@@ -184,7 +188,10 @@ from ansible_collections.ipu.pod.plugins.module_utils._rnic.sysfs import Sysfs
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.connection import run_program
 
 OS_RELEASE = "/etc/os-release"
-PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases", "domains")
+PARTS = (
+    *("links", "network", "uses", "roce", "nics", "use", "ipuof", "containers", "things", "controllers", "leases"),
+    "domains",
+)
 
 CONTROLLER = {
     "name": {"type": "str", "default": ""},

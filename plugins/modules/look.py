@@ -23,7 +23,7 @@ options:
     description: The parts of M(ipu.pod.host_look) that are read. Default all that the host can have.
     type: list
     elements: str
-    choices: [links, network, uses, roce, nics, use, ipuof, leases, domains, controllers, things]
+    choices: [links, network, uses, roce, nics, use, ipuof, containers, leases, domains, controllers, things]
 """
 
 EXAMPLES = r"""

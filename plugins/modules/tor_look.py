@@ -71,4 +71,8 @@ parts:
         - In C(timer) the seconds until the switch undoes a commit; V(null) where no commit waits for its confirmation.
       type: dict
       sample: {busy: {joe: pending}, left_over: [], timer: null}
+    release:
+      description: The release of EOS in C(eos).
+      type: dict
+      sample: {eos: 4.28.3M}
 """

@@ -18,7 +18,7 @@ version_added: 2.0.0
 author: The ipu.pod authors (@ipu-pod)
 extends_documentation_fragment: ipu.pod._attributes.reads
 options:
-  role: {description: The role., type: str, required: true, choices: [poplar_server, vipu_controller, vpod]}
+  role: {description: The role., type: str, required: true, choices: [poplar_server, vipu_controller, vpod, containers]}
   vpod:
     description:
       - The vPOD whose dedicated V-IPU controller is meant, with O(role=vipu_controller) alone. Without it, that of the

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.ipu.pod.plugins.module_utils._containers import networks
 from ansible_collections.ipu.pod.plugins.module_utils._look.parts import plain
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import plan as rnic
 from ansible_collections.ipu.pod.plugins.module_utils._rnic import server as links
@@ -106,10 +107,11 @@ def _server(name: str, outputs: Fields) -> Look:
         "nics": {"nics": [_nic(link) for link in surveys.nics_of(server.links)], "minimum": MINIMUM},
         "use": {"in_use": [], "unknown": []},
         "ipuof": {ipuof.FILE: {}, ipuof.FOREIGN: {}},
+        "containers": {networks.ENGINE: {}, networks.NETWORK: {}, networks.FOREIGN: {}},
         "leases": {"text": ""},
         "things": on_a_host([], []),
     }
-    return _look(name, {**_defaults("poplar_server", "vpod"), **NICS_ALONE}, **plain(parts))
+    return _look(name, {**_defaults("poplar_server", "vpod", "containers"), **NICS_ALONE}, **plain(parts))
 
 
 def _nic(link: links.Link) -> Fields:

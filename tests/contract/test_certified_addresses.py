@@ -18,6 +18,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ADMIN
 from tests.contract.test_vipu_transports import Installation, create
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.loopback import HOST, started
+from tests.support.processes import end
 from tests.support.simulated_controller import agent_processes
 
 TASKS = ROOT / "roles" / "vipu_controller" / "tasks" / "service.yml"
@@ -33,8 +34,7 @@ class Secure(Installation):
         self.process = started(server, self.directory, self.admin_port)
 
     def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(10)
+        end(self.process)
 
     def certify(self, *addresses: str) -> None:
         """What the role does where it has not been done."""

@@ -19,7 +19,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.typed_looks impo
 from tests.support.container_server import ContainerServer, begin_play, end_of
 from tests.support.controller_host import MACHINES, controller_host
 
-PARTS = ["links", "network", "uses", "roce", "nics", "use", "ipuof", "things", "controllers", "leases"]
+PARTS = ["links", "network", "uses", "roce", "nics", "use", "ipuof", "containers", "things", "controllers", "leases"]
 MACHINE = "p-ipum1"
 KEY = "/var/lib/vipu/keys/alice.key"
 OPTIONS: dict[str, Any] = {

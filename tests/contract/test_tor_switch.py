@@ -26,7 +26,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import Unsave
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
 from tests.support.checkout import PROGRAMS
 from tests.support.eapi import run_commands
-from tests.support.processes import wait_until
+from tests.support.processes import end, wait_until
 
 PODSIM = PROGRAMS / "podsim"
 session_numbers = itertools.count(1)
@@ -99,8 +99,7 @@ def switch(tmp_path: Path) -> Iterator[Running]:
     )
     assert process.stdout
     yield Running(process.stdout.readline().split()[-1])
-    process.terminate()
-    process.wait(10)
+    end(process)
 
 
 def test_whole_rack_costs_eight_requests_and_no_change_two(switch: Running) -> None:

@@ -20,6 +20,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
 from tests.support.checkout import PROGRAMS
 from tests.support.loopback import HOST, free_port, started
+from tests.support.processes import end
 from tests.support.simulated_controller import agent_processes
 
 AGENTS = [f"pod001-ipum{number}" for number in range(1, 5)]
@@ -60,8 +61,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     log = ["--request-log", str(tmp_path / "requests.jsonl")]
     server = started([f"{PROGRAMS}/vipu-server", "--listen", HOST, *ports, *log], tmp_path, found.port)
     yield found
-    server.terminate()
-    server.wait(10)
+    end(server)
 
 
 def tenant(ports: list[int]) -> Declared:

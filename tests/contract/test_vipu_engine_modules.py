@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.lock import lock_of, only_writer
 from tests.support.checkout import COLLECTIONS, PROGRAMS
 from tests.support.loopback import HOST, free_port, started
+from tests.support.processes import end
 
 
 class Host:
@@ -66,8 +67,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     ]
     yield found
     for process in processes:
-        process.terminate()
-        process.wait(10)
+        end(process)
 
 
 def test_one_kind_after_the_other(host: Host) -> None:

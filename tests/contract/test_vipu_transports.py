@@ -24,6 +24,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLO
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.user_service import UserService, connect
 from tests.support.checkout import PROGRAMS
 from tests.support.loopback import HOST, free_port, started
+from tests.support.processes import end
 from tests.support.simulated_controller import agent_processes
 
 
@@ -94,8 +95,7 @@ def installation(request: pytest.FixtureRequest, tmp_path: Path, agent_ports: li
     admin.carry_out(create("cluster", "c", agents=["a1", "a2", "a3", "a4"], topology="torus", ipu_link_domains=1))
     admin.carry_out(create("allocation", "alice", cluster="c", size=8, agents=["a3", "a4"]))
     yield found
-    server.terminate()
-    server.wait(10)
+    end(server)
 
 
 @pytest.fixture(params=["cli", "grpc"])

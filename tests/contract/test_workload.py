@@ -86,7 +86,7 @@ def test_a_file_in_the_environment_comes_before_those_of_the_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, system, own = tmp_path / "home", tmp_path / "etc", tmp_path / "own.conf"
-    monkeypatch.setattr("podsim.workload.SYSTEM_DIRECTORY", system)
+    monkeypatch.setattr("podsim.ipuof_settings.SYSTEM_DIRECTORY", system)
     places: list[tuple[dict[str, str], Path]] = [
         ({"IPUOF_CONFIG_PATH": str(own)}, own),
         ({}, home / ".ipuof.conf.d" / "mine_ipuof.conf"),
@@ -112,7 +112,7 @@ def output(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
 def test_without_settings_it_says_what_it_looked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("podsim.workload.SYSTEM_DIRECTORY", tmp_path / "etc")
+    monkeypatch.setattr("podsim.ipuof_settings.SYSTEM_DIRECTORY", tmp_path / "etc")
     assert output(capsys, monkeypatch, HOME=str(tmp_path)) == (
         1,
         "ipu-workload: there are no IPUoF settings: no IPUOF_VIPU_API_PARTITION_ID or IPUOF_CONFIG_PATH in the "

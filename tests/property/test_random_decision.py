@@ -130,7 +130,7 @@ def assert_done(there: PodInMemory, declaration: Declaration) -> None:
             assert vlans[f"Ethernet{23 + 2 * int(server[-1])}/1"] == vpod.vlan
             files = there.servers[server].host.files.files
             assert f'api-user-id="{vpod.users[0]}"' in files["/etc/vipu/vipu-cli.hcl"].content
-            assert ("/etc/ipu.pod/containers.env" in files) == (vpod.containers is not None)
+            assert ("/usr/local/bin/ipu-run" in files) == (vpod.containers is not None)
     for name, vpod in declaration.absent.items():
         own = looks[vpod.controller_host or CONTROLLER]["parts"]["controllers"]
         assert name not in own.keys() | shared[""]["allocations"].keys()

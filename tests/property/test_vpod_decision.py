@@ -13,29 +13,54 @@ from hypothesis import strategies as st
 
 from ansible_collections.ipu.pod.plugins.module_utils._host.files import File
 from ansible_collections.ipu.pod.plugins.module_utils._plan.converge import Refused
-from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, REMOVE, UPDATE, Step
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpod_steps import vpod_steps
-from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CERTIFICATES, CLIENT, CONTAINERS
+from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import CREATE, RECREATE, REMOVE, UPDATE, Step
+from ansible_collections.ipu.pod.plugins.plugin_utils._decision.vpod_steps import OnController, vpod_steps
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.containers import SETTINGS as CONTAINERS_SETTINGS
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.containers import TIMER, TIMER_FILE
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import CLIENT, client_of
 from tests.support.in_memory.vpod_hosts import (
     CLIENT_OPTIONS,
+    CONTAINERS,
     DIRECTORY,
     NETWORK,
     SECURE,
     SETTINGS,
+    SHARED,
     Host,
     carry_out,
     controller,
     options,
+    shared_with,
 )
 
 PARTITIONS = ("train", "serve")
-FOREIGN = st.sampled_from([CLIENT, CONTAINERS, f"{CERTIFICATES}/tls.key", "/etc/ipuof.conf.d/train_ipuof.conf"])
+FOREIGN = st.sampled_from(
+    [
+        CLIENT,
+        client_of("alice"),
+        CONTAINERS_SETTINGS,
+        TIMER_FILE,
+        "/etc/vipu/certs/tls.key",
+        "/etc/ipuof.conf.d/train_ipuof.conf",
+    ]
+)
 OPTIONS = st.builds(
     options,
     client=st.sampled_from([None, CLIENT_OPTIONS, SECURE, {**SECURE, "user": "bob"}, {**SECURE, "api_port": 8190}]),
     mode=st.sampled_from(["environment", "files"]),
     partitions=st.sampled_from([(), PARTITIONS[:1], PARTITIONS]),
-    containers=st.sampled_from([None, NETWORK]),
+    containers=st.sampled_from(
+        [
+            [],
+            [CONTAINERS],
+            [{**CONTAINERS, "network": {**NETWORK, "interface": "rnic1"}}],
+            [{**CONTAINERS, "name": "bob", "network": {**NETWORK, "name": "ipu-bob"}}],
+            [SHARED],
+            [shared_with("bob", 1)],
+            [SHARED, shared_with("bob", 1)],
+            [{**SHARED, "vipu_kept": True}, shared_with("bob", 1)],
+        ]
+    ),
 )
 OWNERS = st.sampled_from([{}, {"vpod_owner": "alice"}, {"vpod_file_mode": "0600"}])
 
@@ -66,13 +91,25 @@ def worlds(draw: st.DrawFn) -> tuple[Host, Host, dict[str, Any]]:
     return server, host, wanted
 
 
+def others(wanted: dict[str, Any], there: OnController) -> dict[str, OnController]:
+    """The controllers of the vPODs that share the server: all are one, on which the plan makes no other user's key."""
+    user = (wanted["vipu"] or {}).get("user")
+    return {
+        vpod["name"]: there if (vpod.get("vipu") or {}).get("user") == user else replace(there, new_key=False)
+        for vpod in wanted["containers"]
+    }
+
+
 def actions(steps: list[Step]) -> dict[str, str]:
-    return {step.name: step.action for step in steps}
+    # What is made again is another one afterwards.
+    return {step.name: UPDATE if step.action == RECREATE else step.action for step in steps}
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:
     """Path to what has become of it, as a plan calls that."""
-    found = dict.fromkeys(before.keys() - after.keys(), REMOVE)
+    # A unit goes with its file, and what is in a directory with that.
+    gone = before.keys() - after.keys() - {TIMER}
+    found = {path: REMOVE for path in gone if not any(path.startswith(f"{each}/") for each in gone)}
     found.update((path, CREATE) for path in after.keys() - before.keys())
     return {**found, **{path: UPDATE for path in before.keys() & after.keys() if before[path] != after[path]}}
 
@@ -86,7 +123,8 @@ def test_a_decision_says_what_the_role_does(
     user = (wanted["vipu"] or {}).get("user")
     new_key = new_key and bool(user)
     earlier = [Step(CREATE, "partition", name, "is missing") for name in sorted(changed)]
-    look, seen_of_controller, before = server.look(), host.look(), server.seen()
+    look, before = server.look(), server.seen()
+    there = OnController(host.look(), new_key, earlier)
 
     # What the plan does on the controller before.
     if new_key:
@@ -96,13 +134,14 @@ def test_a_decision_says_what_the_role_does(
         carry_out(server, host, wanted, settings)
     except Refused:
         with pytest.raises(Refused):
-            vpod_steps(wanted, settings, look, seen_of_controller, (), new_key, earlier)
+            vpod_steps(wanted, settings, look, there, (), others(wanted, there))
         return
 
-    steps = vpod_steps(wanted, settings, look, seen_of_controller, (), new_key, earlier)
+    steps = vpod_steps(wanted, settings, look, there, (), others(wanted, there))
     assert actions(steps) == changes(before, server.seen())
     assert len(actions(steps)) == len(steps)
-    assert vpod_steps(wanted, settings, server.look(), host.look()) == []
+    there = OnController(host.look())
+    assert vpod_steps(wanted, settings, server.look(), there, (), others(wanted, there)) == []
 
 
 @given(world=worlds(), is_same=st.booleans())
@@ -112,11 +151,11 @@ def test_a_decision_knows_what_the_way_down_will_have_done(
     """The way down leaves the server without a vPOD, or with one that stays."""
     server, host, wanted = world
     first = wanted if is_same else options()
-    look = server.look()
+    look, there = server.look(), OnController(host.look())
     try:
-        earlier = vpod_steps(first, SETTINGS, look, host.look())
-        predicted = vpod_steps(wanted, SETTINGS, look, host.look(), earlier)
+        earlier = vpod_steps(first, SETTINGS, look, there, (), others(first, there))
+        predicted = vpod_steps(wanted, SETTINGS, look, there, earlier, others(wanted, there))
     except Refused:
         assume(False)
     carry_out(server, host, first, SETTINGS)
-    assert predicted == vpod_steps(wanted, SETTINGS, server.look(), host.look())
+    assert predicted == vpod_steps(wanted, SETTINGS, server.look(), there, (), others(wanted, there))

@@ -52,7 +52,6 @@ def test_no_change_of_a_client_shows_its_key(tmp_path: Path, tasks: str, old: st
         "vpod_wanted": wanted,
         "vpod_vipu": {"controller": "localhost"},
         "vpod_client_file": str(place),
-        "vpod_container_file": "/none",
         "vpod_header": HEADER,
         "vpod_new_key": False,
     }

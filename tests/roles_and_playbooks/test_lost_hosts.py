@@ -29,7 +29,7 @@ exit 255
 """
 OPTIONS = {
     "servers": {"interfaces": []},
-    "vpods": {"vipu": {}, "ipuof": {"mode": "environment", "partitions": []}, "containers": {}},
+    "vpods": {"vipu": {}, "ipuof": {"mode": "environment", "partitions": []}, "containers": []},
     "verification": {"interface": "rnic0", "peers": {"p-ipum1": "192.0.2.99"}, "partitions": []},
     "tenants": {
         "mode": "simple",
@@ -80,7 +80,7 @@ def asked(folder: Path, members: dict[str, list[str]], *phases: str) -> tuple[li
     ]
     playbook = folder / "playbook.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False))
-    decision = json.dumps({"ipu_pod_decision": {"made_at": 9999999999, "troubles": [], "findings": []}})
+    decision = json.dumps({"ipu_pod_decision": {"made_at": 9999999999, "troubles": [], "findings": [], "hooks": {}}})
     done = run_playbook(playbook, "-e", decision, inventory=inventory, COLUMNS="1000")
     assert done.returncode != 0
     lines = (folder / "asked").read_text().split()

@@ -39,7 +39,10 @@ def refused(where: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"pods__pod001__model": "bow-pod65"}, "pods.pod001.model: 'bow-pod65' is not known; use one of bow-pod64"),
+        (
+            {"pods__pod001__model": "bow-pod65"},
+            "pods.pod001.model: 'bow-pod65' is not known (did you mean bow-pod64?); use one of bow-pod64",
+        ),
         (
             {"pods__pod001__overrides": {"pod001-ipum3": {"gateway_address": "10.2.1.4"}}},
             "pods.pod001.overrides.pod001-ipum3.gateway_address: 10.2.1.4 of pod001-ipum3 is also the gateway_address",
@@ -77,7 +80,8 @@ def test_each_mistake_has_a_line(tmp_path: Path) -> None:
     model, vlan = line_of(path, "model: bow-pod65"), line_of(path, "vlan: 9999")
     assert [line.strip() for line in output.splitlines()][1:4] == [
         f"{path} is refused:",
-        f"pods.yml:{model}:5: pods.pod001.model: 'bow-pod65' is not known; use one of bow-pod64, ipu-pod64",
+        f"pods.yml:{model}:5: pods.pod001.model: 'bow-pod65' is not known (did you mean bow-pod64?); use one of "
+        "bow-pod64, ipu-pod64",
         f"pods.yml:{vlan}:5: vpods.demo.vlan: 9999 is not a whole number from 2 to 4094",
     ]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -125,3 +126,43 @@ def test_an_archive_that_is_not_the_stated_one_is_never_run(
     assert run.returncode != 0
     assert message in " ".join((run.stdout + run.stderr).split())
     assert not (tmp_path / "program").exists()
+
+
+PROGRAM_PLAY = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_vars: {role}/defaults/main.yml
+    - ansible.builtin.import_tasks: {role}/tasks/program.yml
+"""
+
+
+def test_a_poplar_server_gets_the_program_once_by_the_words_of_its_own_role(tmp_path: Path) -> None:
+    (tmp_path / "play.yml").write_text(PROGRAM_PLAY.format(role=ROOT / "roles" / "vpod"), encoding="utf-8")
+    (tmp_path / "links").mkdir()
+    archive = tmp_path / "vipu.tar.gz"
+    archive.write_bytes(archive_of(f"echo run >> {tmp_path}/log; install -m 755 /dev/null {tmp_path}/vipu"))
+    variables = {
+        "ansible_python_interpreter": sys.executable,
+        "vpod_vipu": {"controller": "ctrl001"},
+        "vpod_archive": str(archive),
+        "vpod_archive_sha256": "0" * 64,
+        "vpod_release": RELEASE,
+        "vpod_program": str(tmp_path / "vipu"),
+        "vpod_program_links": str(tmp_path / "links"),
+        "vipu_controller_archives": str(tmp_path / "archives"),
+    }
+
+    def run(**others: str) -> subprocess.CompletedProcess[str]:
+        options = ("-i", "localhost,", "-c", "local", "-e", json.dumps({**variables, **others}))
+        return run_playbook(tmp_path / "play.yml", *options)
+
+    refused = run()
+    assert "vpod_archive has another SHA-256 checksum than vpod_archive_sha256 says" in refused.stdout
+    assert not (tmp_path / "log").exists()
+    checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+    for _ in range(2):
+        done = run(vpod_archive_sha256=checksum)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "log").read_text() == "run\n"
+    assert (tmp_path / "links" / "vipu").resolve() == tmp_path / "vipu"

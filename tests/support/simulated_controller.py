@@ -12,6 +12,7 @@ from pathlib import Path
 from podsim.vipu import agent, machine
 from tests.support.checkout import PROGRAMS
 from tests.support.loopback import HOST, free_port, started
+from tests.support.processes import end
 
 AGENT_PORT = 8080
 
@@ -43,8 +44,7 @@ def agent_processes(names: Sequence[str], directory: Path) -> Iterator[list[int]
         yield ports
     finally:
         for process in processes:
-            process.terminate()
-            process.wait(10)
+            end(process)
 
 
 @contextmanager
@@ -63,8 +63,7 @@ def running_controller(directory: Path, user_port: int, admin_port: int, *option
     try:
         yield
     finally:
-        server.terminate()
-        server.wait(10)
+        end(server)
         server.stdout.close()
 
 

@@ -19,6 +19,7 @@ import yaml
 from tests.support.checkout import PROGRAMS
 from tests.support.eapi import run_commands
 from tests.support.playbook_run import JSON_OUTPUT, run_playbook
+from tests.support.processes import end
 
 USER, PASSWORD = "admin", "s3cret"
 
@@ -117,6 +118,5 @@ def running_tor(directory: Path, *options: str) -> Iterator[Tor]:
     try:
         yield Tor(directory, port)
     finally:
-        process.terminate()
-        process.wait(10)
+        end(process)
         process.stdout.close()

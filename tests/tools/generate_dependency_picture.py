@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw into docs/architecture.md which room of plugins/ imports which, as `make generate` does.
+"""Write into docs/architecture.md which room of plugins/ imports which, as `make generate` does.
 
 A room is a package of plugin_utils or module_utils. All plugins together, which Ansible loads, are one room more.
 """
@@ -21,17 +21,19 @@ SHELL = "plugins"
 # From the top to the bottom: a room imports only rooms below its own line.
 CONTROL_NODE = (
     ("_decision",),
-    ("_adoption", "_ansible", "_drift", "_plan_page", "_slurm_files"),
+    ("_adoption", "_ansible", "_backend_ai_files", "_drift", "_plan_page", "_slurm_files", "_anonymous", "_tried"),
     ("_declaration", "_reports", "_vpods"),
     ("_desired", "_inventory", "_link_checks", "_placement"),
     ("_pod", "_host_resources", "_pod_services"),
     ("_programs", "_templates"),
 )
 DEVICES = (
+    ("_recording",),
     ("_look",),
-    ("_cloud_partitions", "_roce", "_slurm_program"),
+    ("_cloud_partitions", "_ipu_run", "_roce", "_slurm_program"),
+    ("_containers",),
     ("_rnic", "_vipu"),
-    ("_cloud", "_dhcp", "_domain", "_runs", "_slurm_host", "_tor"),
+    ("_backend_ai_host", "_cloud", "_dhcp", "_domain", "_runs", "_slurm_host", "_tor"),
     ("_host",),
     ("_plan",),
     ("_text",),
@@ -101,31 +103,27 @@ def arrows(found: Imports) -> list[tuple[str, str]]:
 
 
 def picture(found: Imports) -> str:
-    """Return the drawing as a block of Mermaid."""
-    lines = [
-        "```mermaid",
-        "flowchart TD",
-        f'    {SHELL}["plugins: modules, action, inventory, filter, callback"]',
-        '    subgraph control_node ["plugin_utils: on the control node"]',
-        *(f"        {room}" for rooms in CONTROL_NODE for room in rooms),
-        "    end",
-        '    subgraph devices ["module_utils: on devices, too"]',
-        *(f"        {room}" for rooms in DEVICES for room in rooms),
-        "    end",
-        *(f"    {room} --> {other}" for room, other in arrows(found)),
-        "```",
-    ]
-    return "\n".join(lines)
+    """Return the imports as a table, from the top to the bottom."""
+    places = {SHELL: "modules, action, inventory, filter, callback"}
+    places |= {room: "`plugin_utils`: on the control node" for rooms in CONTROL_NODE for room in rooms}
+    places |= {room: "`module_utils`: on devices, too" for rooms in DEVICES for room in rooms}
+    below: dict[str, list[str]] = {room: [] for room in places}
+    for room, other in arrows(found):
+        below[room].append(f"`{other}`")
+    lines = ["| Room | Where | Imports |", "| --- | --- | --- |"]
+    return "\n".join(
+        [*lines, *(f"| `{room}` | {where} | {', '.join(below[room])} |" for room, where in places.items())]
+    )
 
 
 def drawn(document: str, found: Imports) -> str:
-    """Return the document with the picture between its markers."""
+    """Return the document with the table between its markers."""
     before, _, rest = document.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{picture(found)}\n\n{END}{rest.partition(END)[2]}"
 
 
 def main() -> int:
-    """Draw; the exit status is 1 if an arrow would point up."""
+    """Write it; the exit status is 1 if an import would point up."""
     found = imports()
     if wrong := upward(found):
         print("\n".join(wrong))

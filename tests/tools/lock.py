@@ -19,13 +19,23 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ROOT / "tests" / "tools" / "locks"
+# A part of the recipe of an image.
+IMAGE_LOCK = ROOT / "simulator" / "podsim" / "floor" / "backend_ai/rootfs/opt/backend.ai/packages.txt"
 # Group of pyproject.toml to the Pythons that it is for. The tools that build packages are the same for all of them.
-PYTHONS = {"build": ("3.11",), "dev": ("3.11", "3.12", "3.13"), "newest": ("3.13",)}
+PYTHONS = {
+    "build": ("3.11",),
+    "dev": ("3.11", "3.12", "3.13"),
+    "execution-environment": ("3.11",),
+    "newest": ("3.13",),
+    "backend-ai": ("3.13",),
+}
 HEAD = "# Made by `make lock` from pyproject.toml. For pip's --require-hashes.\n"
 
 
 def lock_of(group: str, version: str) -> Path:
     """The lock file of a group for a Python."""
+    if group == "backend-ai":
+        return IMAGE_LOCK
     return LOCKS / (f"{group}.txt" if group == "build" else f"{group}-{version}.txt")
 
 

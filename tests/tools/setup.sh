@@ -32,6 +32,7 @@ lock=tests/tools/locks/dev-$version.txt
 locked=(-qq --disable-pip-version-check --no-deps --no-build-isolation --require-hashes)
 
 echo "Preparing .venv with $("$python" --version) (a few minutes the first time)"
+echo "  tools, Ansible and the simulated pod's programs"
 "$python" -m venv .venv
 # Nothing but the files whose hashes are in the locks is installed, or builds what is installed from source.
 .venv/bin/pip install "${locked[@]}" --requirement tests/tools/locks/build.txt
@@ -43,6 +44,7 @@ PYTHONWARNINGS=ignore .venv/bin/pip install -qq --disable-pip-version-check --no
 # Beside it the newest ansible-core, where this machine has a Python for it: as python3.13, or among pyenv's.
 rm -rf .venv/newest
 if PYENV_VERSION=3.13 python3.13 -m venv --without-pip .venv/newest 2>/dev/null; then
+    echo "  the newest ansible-core beside them"
     # Not compiled: hardly any of the collections that it carries is used here.
     .venv/bin/pip --python .venv/newest/bin/python install "${locked[@]}" --no-compile \
         --requirement tests/tools/locks/newest-3.13.txt

@@ -1,6 +1,6 @@
 # Copyright (c) The ipu.pod authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The picture of docs/architecture.md is that of the imports, and all of its arrows point down."""
+"""The table of rooms in docs/architecture.md is that of the imports, and all of them point down."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def test_an_import_that_points_up_is_reported_with_its_rooms() -> None:
     ]
 
 
-def test_the_picture_is_that_of_the_imports() -> None:
+def test_the_table_is_that_of_the_imports() -> None:
     document = dependency_picture.DOCUMENT.read_text(encoding="utf-8")
     drawn = dependency_picture.drawn(document, dependency_picture.imports())
-    assert document == drawn, "draw it again with `make generate`"
+    assert document == drawn, "write it again with `make generate`"
 
 
-def test_an_arrow_that_follows_from_others_is_left_out() -> None:
+def test_an_import_that_follows_from_others_is_left_out() -> None:
     arrows = dependency_picture.arrows(dependency_picture.imports())
     assert ("_decision", "_adoption") in arrows
     assert ("_decision", "_pod") not in arrows

@@ -23,6 +23,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration i
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.drift import drift_markdown, drift_report, drift_table
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.ignore_rules import parse_rules
 from ansible_collections.ipu.pod.plugins.plugin_utils._drift.junit import junit_of
+from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.containers import containers_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources import File, Resource
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vipu_controller import vipu_controller_resources
 from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.vpod import vpod_resources
@@ -39,9 +40,10 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._reports.markdown import m
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.table import table_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._reports.vpod_table import vpod_table
 from tests.support.controller_looks import SETTINGS
+from tests.support.in_memory.vpod_hosts import CONTAINERS
 from tests.support.reviewed_pod import declared, finding, plan, rack, step
 from tests.unit.host_resources.test_vipu_controller import WITH_ALICE
-from tests.unit.host_resources.test_vpod import DEFAULTS, NETWORK, SECURE
+from tests.unit.host_resources.test_vpod import DEFAULTS, SECURE
 from tests.unit.pod_services.test_chrony_and_rsyslog import SYSLOG, TIME
 from tests.unit.pod_services.test_dnsmasq import HOSTS, OWN, SERVED
 from tests.unit.rnic.test_backend_files import OPTIONS
@@ -165,7 +167,10 @@ TEXTS: dict[str, Callable[[], str]] = {
     "controller.txt": lambda: written(vipu_controller_resources(SETTINGS)),
     "secure_controller.txt": lambda: written(vipu_controller_resources(SECURE_ALICE)),
     "dedicated_controller.txt": lambda: written(vipu_controller_resources(WITH_ALICE, "alice")),
-    "client.txt": lambda: written(vpod_resources({**DEFAULTS, "vpod_vipu": SECURE, "vpod_containers": NETWORK})),
+    "client.txt": lambda: written(vpod_resources({**DEFAULTS, "vpod_vipu": SECURE})),
+    "containers.txt": lambda: written(
+        containers_resources({"containers_vpods": [CONTAINERS], "containers_groups": {"alice": "alice"}})
+    ),
     "slurm_static.txt": lambda: slurms("static", slurm.declared(partitions=slurm.FOUR_EACH)),
     "slurm_dynamic.txt": lambda: slurms("dynamic", slurm.declared()),
     "slurm_mapping.txt": lambda: slurms("mapping", slurm.for_jobs()),

@@ -31,7 +31,7 @@ TREES = {"ansible_collections.ipu.pod.plugins": PLUGINS, "podsim": ROOT / "simul
 # These parts decide and never do.
 PURE = (
     *("_pod", "_inventory", "_declaration", "_desired", "_placement", "_vpods", "_adoption", "_plan", "_link_checks"),
-    *("_decision", "_host_resources", "_drift", "_plan_page", "_reports"),
+    *("_decision", "_host_resources", "_drift", "_plan_page", "_reports", "_anonymous", "_tried"),
 )
 PURE_FILES = sorted(path for part in PURE for path in PLUGINS.glob(f"*_utils/{part}/**/*.py"))
 ROOMS = sorted(path for path in PLUGINS.glob("*_utils/*") if (path / "__init__.py").exists())
@@ -279,7 +279,18 @@ def templated(document: Any) -> list[str]:
 
 
 # Playbooks that take, renew or give back locks, or only look.
-WITHOUT_CHANGES = ("hold", "lock", "again", "release", "unlock", "look", "slurm_look", "verify", "report")
+WITHOUT_CHANGES = (
+    "hold",
+    "lock",
+    "again",
+    "release",
+    "unlock",
+    "look",
+    "backend_ai_look",
+    "slurm_look",
+    "verify",
+    "report",
+)
 LOOKING = {"ipu.pod.server_use", "ansible.builtin.assert"}
 RENEWAL = {"name": "ipu.pod.pod_lock", "tasks_from": "renew"}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lock import HEAD, LOCKS, PYTHONS, lock_of
+from lock import HEAD, IMAGE_LOCK, LOCKS, PYTHONS, lock_of
 
 from tests.support.checkout import ROOT
 
@@ -56,7 +56,7 @@ def test_a_lock_has_everything_that_its_group_says(group: str, python: str) -> N
 
 
 def test_every_lock_is_of_a_group_and_every_group_has_one() -> None:
-    assert {lock_of(group, python) for group, python in ALL} == set(LOCKS.glob("*.txt"))
+    assert {lock_of(group, python) for group, python in ALL} == {IMAGE_LOCK, *LOCKS.glob("*.txt")}
 
 
 def test_the_simulator_needs_nothing_that_is_not_locked() -> None:

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import glob
+import platform
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Callable, Mapping
 
+from .._containers.engines import Engines
 from .._domain.hypervisor import Hypervisor
 from .._host.files import Files
 from .._host.programs import Programs, Run, side_by_side
@@ -156,6 +158,7 @@ class HostLook:
             "accounts": accounts_from(asked["accounts"]),
             "kernel_parameters": kernel_parameters_from(asked["kernel_parameters"]),
             "secrets": secrets_from(asked["secrets"], asked["run_key"] or token_hex()),
+            "python": platform.python_version(),
         }
 
     def controllers(self) -> Part:
@@ -166,6 +169,10 @@ class HostLook:
     def domains(self) -> Part:
         """The libvirt domains, and the vPODs of which they have ports, in the words of domain_info."""
         return {"domains": Hypervisor(self._programs).attached()}
+
+    def containers(self) -> Part:
+        """The container engines and their networks, in the words of container_networks."""
+        return dict(Engines(self._programs, self.sysfs).read())
 
     def leases(self) -> Part:
         """The addresses that dnsmasq has given out."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import socket
 import time
+from functools import lru_cache
 from typing import Callable, Dict, Sequence
 
 from .._plan.converge import DeviceError
@@ -24,6 +25,7 @@ from .._tor.session import (
     ask,
     pending_sessions,
     read_configs,
+    release_of,
     seconds_left,
 )
 from .._tor.status import STATUS, status
@@ -58,6 +60,10 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
     config, saved = _configs(send)
     answers = _together(send)
 
+    @lru_cache
+    def around() -> dict[str, str]:
+        return answers(AROUND, ())
+
     def info() -> Part:
         return {**gathered(_parsed(config)), **vars(observed(answers(ALWAYS, COUNTERS)))}
 
@@ -67,7 +73,8 @@ def look_at(send: Send, host: str, now: Callable[[], float]) -> dict[str, Part]:
         "gathered": answer_of(lambda: gathered(_parsed(config))),
         "info": answer_of(info),
         "status": answer_of(lambda: plain(status(answers(STATUS, ())))),
-        "sessions": answer_of(lambda: _sessions(answers(AROUND, ()), host, now())),
+        "sessions": answer_of(lambda: _sessions(around(), host, now())),
+        "release": answer_of(lambda: {"eos": release_of(around()[VERSION])}),
     }
 
 

@@ -40,7 +40,7 @@ _KINDS = ((stat.S_ISREG, "file"), (stat.S_ISDIR, "directory"), (stat.S_ISLNK, "l
 _DISTRIBUTIONS = {"almalinux": "AlmaLinux", "centos": "CentOS", "ol": "OracleLinux", "rhel": "RedHat"}
 # By ID or, for a distribution that is like another one, by ID_LIKE.
 _FAMILIES = {"debian": "Debian", "ubuntu": "Debian", "rhel": "RedHat", "fedora": "RedHat", "suse": "Suse"}
-_OS_RELEASE = re.compile(r"""^(ID|ID_LIKE)=["']?([^"'\n]*)""", re.MULTILINE)
+_OS_RELEASE = re.compile(r"""^(ID|ID_LIKE|VERSION_ID)=["']?([^"'\n]*)""", re.MULTILINE)
 
 Found = Dict[str, Any]
 
@@ -117,12 +117,16 @@ def packages_from(programs: Programs, names: Iterable[str], distribution: Mappin
 
 
 def distribution_from(os_release: str) -> dict[str, str]:
-    """``distribution`` and ``os_family``, by the text of /etc/os-release; a family that is not known is the name."""
+    """The distribution, its version and its family, by the text of /etc/os-release.
+
+    They are called as Ansible's facts are. A family that is not known is the name.
+    """
     values = dict(_OS_RELEASE.findall(os_release))
     own = values.get("ID", "linux")
     name = _DISTRIBUTIONS.get(own, own.capitalize())
     families = (_FAMILIES[each] for each in (own, *values.get("ID_LIKE", "").split()) if each in _FAMILIES)
-    return {"distribution": name, "os_family": next(families, name)}
+    version = values.get("VERSION_ID", "")
+    return {"distribution": name, "distribution_version": version, "os_family": next(families, name)}
 
 
 def _expanded(paths: Iterable[str]) -> Sequence[str]:

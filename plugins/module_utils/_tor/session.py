@@ -93,6 +93,14 @@ def seconds_left(sessions: str, version: str) -> int | None:
         raise DeviceError(f"{SESSIONS!r} did not tell the commit timer: {sessions!r}") from error
 
 
+def release_of(version: str) -> str:
+    """The release of EOS, for example ``4.28.3M``, from the JSON answer to ``VERSION``."""
+    try:
+        return str(json.loads(version)["version"])
+    except NOT_UNDERSTOOD as error:
+        raise DeviceError(f"{VERSION!r} did not tell the release: {version!r}") from error
+
+
 def commit_with_timer(
     send: Send, name: str, left_over: Sequence[str], lines: Sequence[str], confirm_within: int
 ) -> str:

@@ -250,7 +250,8 @@ class _Adopter:
     def _part(self, pods: Mapping[str, Any], clusters: Mapping[str, Any]) -> Document:
         """A pods.yml with these alone."""
         # The controller's host may be in a rack that does not matter here.
-        controller = {**self.result.document["controllers"][self.controller], "host": None, "address": "127.0.0.1"}
+        given = self.result.document["controllers"][self.controller]
+        controller = {**{key: value for key, value in given.items() if key != "host"}, "address": "127.0.0.1"}
         words = {"pods": pods, "controllers": {self.controller: controller}, "clusters": clusters}
         return {"schema": self.result.document["schema"], **words}
 

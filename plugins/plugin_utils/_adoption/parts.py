@@ -31,8 +31,10 @@ def parts_of(document: Document, declaration: Declaration) -> list[Document]:
         part.setdefault("clusters", {})[name] = document["clusters"][name]
         controllers = part.setdefault("controllers", {})
         # Its host may stand in another part, and does not matter here.
-        stand_in = {"host": None, "address": f"127.0.0.{len(controllers) + 1}"}
-        controllers.setdefault(cluster.controller, {**document["controllers"][cluster.controller], **stand_in})
+        given = document["controllers"][cluster.controller]
+        stand_in = {key: value for key, value in given.items() if key != "host"}
+        stand_in["address"] = f"127.0.0.{len(controllers) + 1}"
+        controllers.setdefault(cluster.controller, stand_in)
     for name, vpod in declaration.vpods.items():
         part = documents[first[declaration.clusters[vpod.cluster].pods[0]]]
         part.setdefault("vpods", {})[name] = document["vpods"][name]

@@ -10,10 +10,11 @@ from typing import Any
 from ansible_collections.ipu.pod.plugins.module_utils._plan.steps import Step
 from ansible_collections.ipu.pod.plugins.module_utils._tor.unsaved import NAME, STARTUP
 
+from .._host_resources.containers import client_resources, containers_resources
 from .._host_resources.poplar_server import poplar_server_resources
 from .._host_resources.resources import Directory, File, KernelParameter, Link, Resources, Unit
 from .._host_resources.vipu_controller import vipu_controller_resources
-from .._host_resources.vpod import vpod_resources
+from .._host_resources.vpod import program_resources, vpod_resources
 from .._inventory import stages
 from .._inventory.stages import Stage
 from .cloud_steps import cloud_names
@@ -48,8 +49,9 @@ def _declared(stage: Stage, options: Any, look: Look) -> Names:
             found["roce"] = [each["name"] for each in settings["poplar_server_roce"]]
             found |= _names(poplar_server_resources(settings))
         case stages.VPODS:
-            own = {**settings, "vpod_vipu": options["vipu"] or {}, "vpod_containers": options["containers"] or {}}
-            found = _names(vpod_resources(own))
+            own = {**settings, "vpod_vipu": options["vipu"] or {}, "containers_vpods": options["containers"]}
+            clients = [each for resources in client_resources(own).values() for each in resources]
+            found = _names([*program_resources(own), *vpod_resources(own), *containers_resources(own), *clients])
         case stages.CONTROLLERS:
             found = {**_entities([options], ENTITIES), **_names(vipu_controller_resources(settings))}
         case stages.TENANTS:

@@ -7,16 +7,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .._declaration.declaration import parse_declaration
 from .._desired.degraded import undamaged, unmade_clusters
 from .._desired.desired import desired
 from .._inventory.hosts import host_variables
 from .._link_checks.addresses import Claim
 from .._link_checks.devices import SeenServer, Server, Switch
 from .._link_checks.every_cable import SERVERS, SWITCHES, declared_mismatches, seen_mismatches
-from .._placement.placement import place
+from .._placement.placement import Placement, place
 from .._pod.devices import CONTROLLER, IPU_MACHINE, POPLAR_SERVER, devices_of
-from .._pod.kinds import DeclarationError, Problem
+from .._pod.kinds import DeclarationError
 from .._pod.managed import unmanaged
 from .._pod.model import CONTROLLER_LAYER, SERVERS_LAYER, SWITCH_LAYER, Declaration
 from .._vpods.scope import Desired
@@ -49,24 +48,22 @@ def too_early(declaration: Declaration, looks: Mapping[str, Look]) -> list[str]:
     return unmade_clusters(declaration, agents)
 
 
-def problems_of(document: Any) -> list[Problem]:
-    """Everything that is wrong with a pods.yml; empty for a good one."""
-    try:
-        declaration = parse_declaration(document)
-        place(undamaged(declaration), {})
-    except DeclarationError as error:
-        return error.found
-    return []
-
-
 def declared_contradictions(declaration: Declaration, settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return contradictions between pods.yml and ``settings``, role variables by Poplar server, one sentence each.
 
     That does not depend on where the vPODs lie, which only the controllers know.
     """
-    wanted = desired(declaration, place(undamaged(declaration), {}))
+    wanted = desired(declaration, _anywhere(declaration))
     looks = {name: {"settings": each, "parts": {}} for name, each in settings.items()}
     return declared_mismatches(*_ends(declaration, wanted, looks, only_read=()))
+
+
+def _anywhere(declaration: Declaration) -> Placement:
+    """Where the vPODs could lie; nowhere, if they fit only as they lie now."""
+    try:
+        return place(undamaged(declaration), {})
+    except DeclarationError:
+        return {name: [] for name in declaration.vpods}
 
 
 def _ends(

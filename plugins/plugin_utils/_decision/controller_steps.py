@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +29,7 @@ from .._host_resources.vipu_controller import (
     MOVE,
     Service,
     as_wanted_user,
+    check_archive,
     check_storage,
     dedicated_service,
     is_moved,
@@ -46,7 +46,6 @@ Settings = Mapping[str, Any]
 
 # Of an agent, as controllers spell it; the second where one does not say.
 UP, UNKNOWN = "up", "unknown"
-_SHA256 = re.compile("[0-9a-fA-F]{64}")
 KEEP_STORAGE = "Keep the storage"
 # Everything in the allocation of a vPOD that goes, whoever made it.
 ALL = 1_000_000
@@ -367,15 +366,8 @@ def _check_release(settings: Settings, look: Look) -> None:
             f"{look['host']} has no {program}; set vipu_controller_archive to the vendor's tarball on the control node "
             "and vipu_controller_release to its release, or correct vipu_controller_program"
         )
-    if archive and not settings["vipu_controller_release"]:
-        raise Refused(
-            "vipu_controller_release is missing; set it to the release of vipu_controller_archive, like 1.18.0"
-        )
-    if archive and not _SHA256.fullmatch(settings["vipu_controller_archive_sha256"]):
-        raise Refused(
-            "vipu_controller_archive_sha256 is not the SHA-256 checksum of vipu_controller_archive, 64 hexadecimal "
-            "digits; set it to what the vendor states, or to what sha256sum says of an archive that you trust"
-        )
+    if archive:
+        check_archive(settings, "vipu_controller")
 
 
 def _check_authentication(service: Service, look: Look) -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from .._host_resources.containers import looked_by_containers
 from .._host_resources.plain_data import looked_resources
 from .._host_resources.poplar_server import poplar_server_resources
 from .._host_resources.vipu_controller import looked_controllers, vipu_controller_resources
-from .._host_resources.vpod import looked_by_vpod
+from .._host_resources.vpod import looked_by_vpod, program_resources
 from .machine_findings import DOMAINS
 
-SERVER_PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "leases")
+SERVER_PARTS = ("links", "network", "uses", "roce", "nics", "use", "ipuof", "containers", "leases")
 HYPERVISOR_PARTS = (DOMAINS,)
 CONTROLLER_PARTS = ("controllers",)
 COMMON_PARTS = ("things",)
@@ -50,7 +51,7 @@ def asked_of_host(
     }
     resources = []
     if is_server:
-        resources += poplar_server_resources(settings)
+        resources += [*poplar_server_resources(settings), *program_resources(settings)]
     if is_controller:
         resources += vipu_controller_resources(settings)
         asked["controllers"] = [
@@ -64,6 +65,8 @@ def asked_of_host(
         asked["ipuof_configurations"] = list(partitions)
     found = looked_resources(resources)
     more = [looked_by_vpod(settings, is_server, is_controller)]
+    if is_server:
+        more.append(looked_by_containers())
     if is_controller:
         more.append(looked_controllers(settings, dedicated))
     for each in more:

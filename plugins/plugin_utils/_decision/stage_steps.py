@@ -22,7 +22,7 @@ from .looks import Look, answered
 from .server_steps import server_steps
 from .switch_steps import switch_steps
 from .tenancy import Tenancy
-from .vpod_steps import vpod_steps
+from .vpod_steps import OnController, vpod_steps
 
 Options = Mapping[str, Any]
 Recorded = dict[str, Any]
@@ -186,24 +186,24 @@ def _with_reason(step: Step, reasons: Reasons) -> Step:
 
 
 def _vpod_steps(plan: Plan, device: str, options: Options, look: Look, looks: Mapping[str, Look]) -> list[Step]:
-    client = options["vipu"] or {}
-    there = _on_controller(plan, client)
     return vpod_steps(
         options,
         look["settings"],
         look,
-        looks.get(client.get("controller", "")),
+        _on_controller(plan, options["vipu"] or {}, looks),
         plan.before(device, stages.VPODS_DOWN),
-        new_key=any((step.action, step.kind, step.name) == (CREATE, USER, client.get("user")) for step in there),
-        controller_earlier=there,
+        {vpod["name"]: _on_controller(plan, vpod.get("vipu") or {}, looks) for vpod in options["containers"]},
     )
 
 
-def _on_controller(plan: Plan, client: Options) -> list[Step]:
-    """Return the plan's steps on the host of a client's controller, without those of other controllers."""
-    steps = plan.before(client.get("controller", ""), *(stage.name for stage in STAGES))
+def _on_controller(plan: Plan, client: Options, looks: Mapping[str, Look]) -> OnController:
+    """Return what the plan does on the host of a client's controller, without the steps of other controllers."""
+    host = client.get("controller", "")
     vpod = client.get("dedicated") or ""
-    return [step for step in steps if step.kind not in KINDS or vpod_of(step) == vpod]
+    steps = plan.before(host, *(stage.name for stage in STAGES))
+    there = [step for step in steps if step.kind not in KINDS or vpod_of(step) == vpod]
+    new_key = any((step.action, step.kind, step.name) == (CREATE, USER, client.get("user")) for step in there)
+    return OnController(looks.get(host), new_key, there)
 
 
 def recorded(device: str, stage: Stage, step: Step) -> Recorded:

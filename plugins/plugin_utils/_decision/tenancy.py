@@ -14,6 +14,7 @@ from .._placement.placement import Placement, place, unknown_places
 from .._pod.devices import TOR, cluster_agents, devices_of
 from .._pod.kinds import DeclarationError
 from .._pod.model import Declaration
+from .._pod.wording import meant, some
 from .._vpods.changes import VpodChange, leaving_first, vpod_changes
 from .._vpods.interruptions import Interruption, interruptions, refusals
 from .._vpods.scope import Desired, of_vpods, only_declared
@@ -135,7 +136,8 @@ def known(declaration: Declaration, names: Sequence[str]) -> None:
     declared = [*declaration.vpods, *declaration.absent]
     for name in names:
         if name not in declared:
-            raise DeclarationError([f"vpods_only: {name!r} is no vPOD of pods.yml, which has {', '.join(declared)}"])
+            which = f"{meant(name, declared)}, which has {some(declared)}"
+            raise DeclarationError([f"vpods_only: {name!r} is no vPOD of pods.yml{which}"])
 
 
 def hosts_of(declaration: Declaration, names: Sequence[str]) -> list[str]:

@@ -5,18 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from ipaddress import IPv4Interface
 
 from .._desired.containers import container_findings
-from .._inventory.hosts import FIXED_GROUPS
+from .._inventory.hosts import FIXED_GROUPS, group_name
 from .._placement.racks import pods_of_servers, rack_findings
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, Device, devices_of, devices_of_pod
 from .._pod.kinds import Finding
 from .._pod.managed import pods_of_controller
 from .._pod.model import CONTROLLER_LAYER, Declaration, Pod
-from .._pod.wording import some, unknown
+from .._pod.wording import meant, some, unknown
 from .cloud_consistency import cloud_address_findings, cloud_findings
 from .device_consistency import server_findings, switch_findings, tenancy_findings
 from .machine_consistency import machine_findings
+from .names import taken_names
 from .vpod_consistency import absent_findings, block_findings, dedicated_findings, jobs_findings, vpod_findings
 
 ADDRESS_FACTS = ("bmc_address", "gateway_address", "management_address", "rnic_address")
@@ -45,6 +48,7 @@ def contradictions(declaration: Declaration) -> list[Finding]:
     # Clashes between devices are only meaningful once every device has a name of its own.
     return findings or [
         *_addresses(declaration),
+        *_host_addresses(declaration, by_pod),
         *_switch_ports(declaration, by_pod),
         *server_findings(declaration),
         *rack_findings(declaration),
@@ -55,11 +59,19 @@ def contradictions(declaration: Declaration) -> list[Finding]:
 
 
 def _pod_names(declaration: Declaration) -> Iterator[Finding]:
-    for name in declaration.pods:
-        if name in FIXED_GROUPS:
-            yield f"pods.{name}", f"{name!r} is the name of a group that always exists; give the pod another name"
     if not declaration.pods:
         yield "pods", "holds no pod; declare at least one, for example pod001: {model: bow-pod64}"
+    groups = dict.fromkeys(FIXED_GROUPS, "")
+    for path, group in (
+        *((f"pods.{name}", group_name(name)) for name in declaration.pods),
+        *((f"clusters.{name}", group_name(f"cluster_{name}")) for name in declaration.clusters),
+        *((f"vpods.{name}", group_name(f"vpod_{name}")) for name in (*declaration.vpods, *declaration.absent)),
+    ):
+        other = groups.setdefault(group, path)
+        if not other:
+            yield path, f"{group!r} is the name of a group that always exists; choose another name"
+        elif other != path:
+            yield path, f"its group of hosts would be called {group}, as that of {other}; choose another name"
 
 
 def _device_names(by_pod: Mapping[str, list[Device]]) -> Iterator[Finding]:
@@ -82,7 +94,7 @@ def _overrides(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> 
         for name, fields in pod.overrides.items():
             path = f"pods.{pod.name}.overrides.{name}"
             if name not in known:
-                yield path, f"{name!r} is no device of {pod.name}; its devices are {some(list(known))}"
+                yield path, f"{name!r} is no device of {pod.name}{meant(name, known)}; its devices are {some(known)}"
             elif known[name] == IPU_MACHINE and "switch_ports" in fields:
                 yield f"{path}.switch_ports", "an IPU-Machine has one RNIC port; write switch_port"
             elif known[name] == POPLAR_SERVER and "switch_port" in fields:
@@ -90,13 +102,16 @@ def _overrides(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> 
 
 
 def _controllers(declaration: Declaration) -> Iterator[Finding]:
-    servers = pods_of_servers(declaration)
+    servers, taken = pods_of_servers(declaration), taken_names(replace(declaration, controllers={}))
     for name, controller in declaration.controllers.items():
         path = f"controllers.{name}"
+        if controller.address is not None and name in taken:
+            yield path, f"its host would be called {name!r}, which is the name of {taken[name]}; choose another name"
         if (controller.host is None) == (controller.address is None):
             yield path, "needs either host (a Poplar server) or address (of a host of its own)"
         elif controller.host is not None and controller.host not in servers:
-            yield f"{path}.host", f"{controller.host!r} is no Poplar server; the servers are {some(servers)}"
+            nearly = meant(controller.host, servers)
+            yield f"{path}.host", f"{controller.host!r} is no Poplar server{nearly}; the servers are {some(servers)}"
         if controller.user_port == controller.admin_port:
             yield f"{path}.admin_port", f"{controller.admin_port} is the user port too; give it another"
 
@@ -107,6 +122,11 @@ def _clusters(declaration: Declaration) -> Iterator[Finding]:
         path = f"clusters.{name}"
         if cluster.controller not in declaration.controllers:
             yield f"{path}.controller", unknown(cluster.controller, "controller", declaration.controllers)
+        if not cluster.pods:
+            yield f"{path}.pods", "holds no pod; name at least one"
+        models = {declaration.pods[pod].model.name for pod in cluster.pods if pod in declaration.pods}
+        if len(models) > 1:
+            yield f"{path}.pods", f"they are of models {' and '.join(sorted(models))}; a cluster has pods of one model"
         for pod in cluster.pods:
             if pod not in declaration.pods:
                 yield f"{path}.pods", unknown(pod, "pod", declaration.pods)
@@ -162,6 +182,18 @@ def _addresses(declaration: Declaration) -> Iterator[Finding]:
                     path,
                     f"{device.facts[fact]} of {culprit.name} is also the {stays_fact} of {stays.name}; {remedy}",
                 )
+
+
+def _host_addresses(declaration: Declaration, by_pod: Mapping[str, list[Device]]) -> Iterator[Finding]:
+    """Addresses of RNICs that stand for their whole network."""
+    for device in (device for devices in by_pod.values() for device in devices if "rnic_prefix" in device.facts):
+        own = IPv4Interface(f"{device.facts['rnic_address']}/{device.facts['rnic_prefix']}")
+        words = {own.network.network_address: "the address", own.network.broadcast_address: "the broadcast address"}
+        if own.ip in words:
+            yield (
+                _address_path(declaration, device, "rnic_address")[0],
+                f"{own.ip} is {words[own.ip]} of network {own.network}, which no device has; write its own address",
+            )
 
 
 def _is_overridden(declaration: Declaration, device: Device, fact: str) -> bool:

@@ -15,6 +15,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._tor.spelling import canon
 
 from .._desired.roce import roce
 from .._desired.switches import desired_tor
+from .._desired.tenant_vlans import vlan_name
 from .._link_checks.ends import NicEnd, declared_port
 from .._link_checks.mismatches import mismatches
 from .._pod.devices import IPU_MACHINE, POPLAR_SERVER, TOR, Device, devices_of_pod
@@ -23,10 +24,12 @@ from .._pod.kinds import Finding
 from .._pod.model import Declaration, Partition, Pod, Vpod
 from .._pod.ports import Place, places_of
 from .._pod.switches import EXTERNAL, KEPT, QUARANTINE, RNIC_OF_SERVER, SPARE, STORAGE, SwitchPort, Vlan, is_range
-from .._pod.wording import some, unknown
+from .._pod.wording import meant, some, unknown
+from .joined_racks import joined_racks
 
 OF_ONE_MEMBER = ("description", "enabled", "lldp")
 """The settings that may differ between the members of a port channel."""
+LONGEST_VLAN_NAME = 32
 WORDS = {"mtu": ("mtu",), "vlan": ("vlan", "native_vlan", "mode")}
 """Setting of a NIC to the keys of a port that are about it."""
 
@@ -44,12 +47,20 @@ def switch_findings(pod: Pod) -> Iterator[Finding]:
 
 
 def tenant_vlan_findings(declaration: Declaration) -> Iterator[Finding]:
-    """Return the conflicts between VLANs of vPODs and pods."""
-    of_pods = {
-        f"pods.{pod.name}.{key}": vlan for pod in declaration.pods.values() for key, vlan in _vlans_of(pod).items()
+    """Return the conflicts between VLANs of vPODs and pods, as far as their racks are one network."""
+    joined = joined_racks(declaration)
+    racks_of = {
+        name: joined[pod] for name, cluster in declaration.clusters.items() for pod in cluster.pods if pod in joined
     }
-    ids = {vlan.vlan_id: path for path, vlan in of_pods.items()}
-    vnis = {vlan.vni: path for path, vlan in of_pods.items() if vlan.vni is not None}
+    of_pods = [
+        (pod.name, f"pods.{pod.name}.{key}", vlan)
+        for pod in declaration.pods.values()
+        for key, vlan in _vlans_of(pod).items()
+    ]
+    ids: dict[tuple[frozenset[str] | None, int], str] = {
+        (joined[pod], vlan.vlan_id): path for pod, path, vlan in of_pods
+    }
+    vnis = {vlan.vni: path for _pod, path, vlan in of_pods if vlan.vni is not None}
     for name, vpod in declaration.vpods.items():
         path = f"vpods.{name}"
         if vpod.vlan is None:
@@ -57,9 +68,13 @@ def tenant_vlan_findings(declaration: Declaration) -> Iterator[Finding]:
                 if value is not None:
                     yield f"{path}.{key}", f"it belongs to a VLAN; declare {path}.vlan too"
             continue
-        if vpod.vlan in ids:
-            yield f"{path}.vlan", f"VLAN {vpod.vlan} is also {ids[vpod.vlan]}; give each its own"
-        ids[vpod.vlan] = f"{path}.vlan"
+        if len(name_of := vlan_name(vpod)) > LONGEST_VLAN_NAME:
+            longest = f"and switches take {LONGEST_VLAN_NAME} characters"
+            yield f"{path}.vlan_name", f"is missing; its VLAN would be called {name_of}, {longest}"
+        here = (racks_of.get(vpod.cluster), vpod.vlan)
+        if here in ids:
+            yield f"{path}.vlan", f"VLAN {vpod.vlan} is also {ids[here]}; give each its own"
+        ids[here] = f"{path}.vlan"
         if vpod.vni is not None:
             if vpod.vni in vnis:
                 yield f"{path}.vni", f"VNI {vpod.vni} is also that of {vnis[vpod.vni]}; give each its own"
@@ -95,7 +110,12 @@ def _ports(path: str, ports: Sequence[SwitchPort], vlans: Mapping[str, Vlan], vl
         for key, reference in _vlan_references(port):
             if isinstance(reference, str) and not is_range(reference) and reference not in vlans:
                 known = f"known are {', '.join(vlans)}" if vlans else "none is declared"
-                yield f"{here}.{key}", f"{reference!r} is no VLAN of {vlans_path}; {known}"
+                yield f"{here}.{key}", f"{reference!r} is no VLAN of {vlans_path}{meant(reference, vlans)}; {known}"
+        if port.settings.get("mode") == "access" and not {"vlans", "native_vlan"}.isdisjoint(port.settings):
+            yield (
+                f"{here}.mode",
+                "an access port has one VLAN; say vlan instead of vlans and native_vlan, or mode: trunk",
+            )
         if "channel_group" in port.settings and name.startswith("Port-Channel"):
             yield f"{here}.channel_group", "a port channel is no member of one; say it at its Ethernet ports"
         if "lacp" in port.settings and not port.settings.get("channel_group"):
@@ -357,7 +377,10 @@ def _hypervisors(pod: Pod, guests: Mapping[str, Sequence[Vpod]], servers: Collec
         yield f"{path}.hypervisors", f"their ports are trunks; declare {vlan}"
     for name in pod.hypervisors:
         if name not in servers:
-            yield f"{path}.hypervisors", f"{name!r} is no Poplar server; the servers are {some(servers)}"
+            yield (
+                f"{path}.hypervisors",
+                f"{name!r} is no Poplar server{meant(name, servers)}; the servers are {some(servers)}",
+            )
             continue
         numbers: dict[int, str] = {}
         in_cloud = next((f"vpods.{vpod.name}.cloud" for vpod in guests[name] if vpod.cloud), "")

@@ -49,6 +49,7 @@ from .._pod.model import (
 from .._pod.switches import ASCENDING, DESCENDING, DEVICE, EXTERNAL, KEPT, POD_OWNER, QUARANTINE, SPARE, STORAGE, UPLINK
 from .cloud_keys import CLOUD, MACHINE_NAME, RUNNING_MACHINE, SHARE
 from .network_kinds import (
+    INTERFACE,
     MAC_ADDRESS,
     NAMED_VLAN,
     PORT_OR_CHANNEL,
@@ -121,7 +122,7 @@ TOR_PORT = Record(
 MANAGEMENT_PORT = Record(OWNER, *PORT_SETTINGS.keys)
 
 RNIC = Record(
-    Key("interface", NAME, "ens2f0").means("name of the first RNIC on the servers"),
+    Key("interface", INTERFACE, "ens2f0").means("name of the first RNIC on the servers"),
     Key("vlan", VLAN_ID, derived=f"the VLAN `{QUARANTINE}` of `pods.NAME.vlans`; without that, {AS_IT_IS}").means(
         "VLAN of the RNICs that no vPOD has"
     ),
@@ -175,7 +176,7 @@ OVERRIDES = Record(
     Key("gateway_mac", MAC_ADDRESS).means("of an IPU-Machine"),
     Key("management_address", ADDRESS, derived=DERIVED).means("of a Poplar server or a switch"),
     Key("rnic_address", ADDRESS, derived=DERIVED).means("of an IPU-Machine or a Poplar server"),
-    Key("rnic_interface", NAME, derived="`pods.NAME.rnic.interface`").means("of a Poplar server"),
+    Key("rnic_interface", INTERFACE, derived="`pods.NAME.rnic.interface`").means("of a Poplar server"),
     Key("rnic_mac", MAC_ADDRESS).means("of an IPU-Machine or a Poplar server"),
     Key("rnic_mtu", MTU, derived="`pods.NAME.rnic.mtu`").means("of a Poplar server, in bytes"),
     Key("rnic_prefix", integer(8, 30), derived=DERIVED).means("of an IPU-Machine or a Poplar server"),
@@ -284,8 +285,9 @@ VPOD = Record(
         "of a dedicated controller: its address, if it has a host of its own (which then is called `NAME-controller`)"
     ),
     Key("controller_ports", CONTROLLER_PORTS, {}, derived=BELOW).means("of a dedicated controller"),
-    Key("containers", choice(MACVLAN), derived="nothing is said", see="vpods.md#containers").means(
-        "its servers say how containers get RNIC addresses of their own"
+    Key("containers", choice(MACVLAN), derived="nothing is said", see="containers.md").means(
+        "containers on its servers have IPUs and RNIC addresses of their own; on its hypervisors by its virtual "
+        "function, one at a time"
     ),
     Key("vlan", VLAN_ID, derived="`rnic.vlan` of the pod").means("the tenant's VLAN"),
     Key("vni", VNI).means("the VXLAN network of that VLAN"),

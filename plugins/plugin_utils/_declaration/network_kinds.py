@@ -23,6 +23,15 @@ def _port(value: Any) -> Any:
         return None
 
 
+def _mac(value: Any) -> str | None:
+    address = mac_address(value) if isinstance(value, str) else None
+    if address is None:
+        return None
+    if address == "00:00:00:00:00:00" or int(address[:2], 16) % 2:
+        raise ValueError(f"{address} is no address of a single interface; write the one on its label")
+    return address
+
+
 def _roce(value: Any) -> Any:
     """The differences, none for the reference; :mod:`_desired.roce` knows what may stand there."""
     return {} if value == REFERENCE else dict(value) if isinstance(value, Mapping) else None
@@ -49,7 +58,12 @@ MAC_ADDRESS = scalar(
     "a MAC address",
     {"type": "string", "pattern": "^[^0-9A-Fa-f]*([0-9A-Fa-f][^0-9A-Fa-f]*){12}$"},
     "is not a MAC address such as 0c:42:a1:00:01:01",
-    lambda value: mac_address(value) if isinstance(value, str) else None,
+    _mac,
+)
+INTERFACE = text(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}",
+    "the name of a network interface: letters, digits, '.', '_' and '-', at most 15, as Linux has it",
+    "an interface",
 )
 VLAN_NAME = text(
     rf"(?!\d+(-\d+)?$){NO_TEMPLATE}[!-~]{{1,32}}",

@@ -28,6 +28,11 @@ def located(problems: Iterable[Problem], text: str, file: str) -> list[Problem]:
     return [_located(problem, root, file) if root and problem.path else problem for problem in problems]
 
 
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Problems in the order of the file, each once."""
+    return list(dict.fromkeys(sorted(problems, key=lambda each: (each.line or 0, each.column or 0))))
+
+
 def _located(problem: Problem, root: yaml.Node, file: str) -> Problem:
     mark, node, rest = root.start_mark, root, problem.path
     while rest and (step := _step(node, rest)):

@@ -63,7 +63,7 @@ def _partition(path: str, partition: Partition, vpod: Vpod) -> Iterator[Finding]
         *sync_findings(partition.reconfigurable, partition.sync_type),
     ):
         yield f"{path}.{field}", message
-    if sizes.is_partition_size(partition.ipus) and partition.ipus > vpod.ipus:
+    if sizes.is_partition_size(partition.ipus) and sizes.is_allocation_size(vpod.ipus) and partition.ipus > vpod.ipus:
         yield (
             f"{path}.ipus",
             f"{partition.ipus} IPUs are more than the {vpod.ipus} of vPOD {vpod.name}; "
@@ -98,12 +98,10 @@ def _vpods_together(declaration: Declaration) -> Iterator[Finding]:
         wanted[vpod.cluster] = wanted.get(vpod.cluster, 0) + vpod.ipus
     for cluster_name, ipus in wanted.items():
         cluster = declaration.clusters.get(cluster_name)
-        there = sum(
-            declaration.pods[pod].model.ipu_machines * sizes.IPUS_PER_MACHINE
-            for pod in (cluster.pods if cluster else ())
-            if pod in declaration.pods
-        )
-        if cluster is not None and ipus > there:
+        if cluster is None or not cluster.pods or not declaration.pods.keys() >= {*cluster.pods}:
+            continue
+        there = sum(declaration.pods[pod].model.ipu_machines * sizes.IPUS_PER_MACHINE for pod in cluster.pods)
+        if ipus > there:
             yield "vpods", f"those of cluster {cluster_name} need {ipus} IPUs, but it has {there}; make them smaller"
 
 

@@ -46,13 +46,13 @@ UNMANAGED_OF_LAYER = {
 CONCERNED, CHANGING, UNDECIDED = "ipu_pod_concerned", "ipu_pod_changing", "ipu_pod_undecided"
 IDLE = "ipu_pod_idle"
 STAGES = tuple(group_of(name) for name in STAGE_NAMES)
-# The Poplar servers of the vPOD whose IPUs are Slurm's.
-SLURM_NODES = "slurm_nodes"
+# The Poplar servers of the vPOD whose IPUs are Slurm's, and of that whose IPUs are Backend.AI's.
+SLURM_NODES, BACKEND_AI_AGENTS = "slurm_nodes", "backend_ai_agents"
 # The hypervisor and the machine that the playbooks attach and detach are about.
 ATTACHMENT = ("ipu_pod_attach", "ipu_pod_detach", "ipu_pod_attach_places")
 # Filled by the owner's other inventory files: the Slurm controllers, and hosts where people only submit jobs.
 FILLED_BY_OWNERS = ("slurm_controllers", "slurm_clients")
-FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, IDLE, *STAGES, SLURM_NODES, *ATTACHMENT)
+FILLED_BY_RUNS = (CONCERNED, CHANGING, UNDECIDED, IDLE, *STAGES, SLURM_NODES, BACKEND_AI_AGENTS, *ATTACHMENT)
 FIXED_GROUPS = (
     *("all", "ungrouped", EVERYTHING, SWITCHES, *GROUP_OF_KIND.values()),
     *(UNMANAGED, *UNMANAGED_OF_LAYER.values(), *FILLED_BY_RUNS, *FILLED_BY_OWNERS),

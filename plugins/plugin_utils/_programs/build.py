@@ -13,7 +13,7 @@ MODULE_UTILS = Path(__file__).resolve().parents[2] / "module_utils"
 PACKAGE = "ipu_pod"
 SHEBANG = b"#!/usr/bin/python3\n"
 # The rooms whose `program` is an entry.
-SLURM, CLOUD_PARTITIONS = "_slurm_program", "_cloud_partitions"
+SLURM, CLOUD_PARTITIONS, IPU_RUN = "_slurm_program", "_cloud_partitions", "_ipu_run"
 MAIN = """\
 import os
 import sys

@@ -64,7 +64,11 @@ def of_vpods(
         **desired,
         "tor_switches": switches,
         "management_switches": {},
-        "poplar_servers": {name: options for name, options in desired["poplar_servers"].items() if name in servers},
+        "poplar_servers": {
+            name: keeping_clients(options, {each["name"] for each in options["containers"]} - names)
+            for name, options in desired["poplar_servers"].items()
+            if name in servers
+        },
         "vipu_controllers": {
             host: _entities_of(options, names, users_of(declaration, host, names))
             for host, options in desired["vipu_controllers"].items()
@@ -82,6 +86,11 @@ def of_vpods(
             if any(vpod in declaration.vpods_in(cloud) for vpod in vpods)
         },
     }
+
+
+def keeping_clients(server: Options, vpods: Collection[str]) -> Options:
+    """The options of a Poplar server where the V-IPU clients of some vPODs are kept: nobody asks for their keys."""
+    return {**server, "containers": [{**each, "vipu_kept": each["name"] in vpods} for each in server["containers"]]}
 
 
 def vlans_gone(switch: Options, vpods: Iterable[Vpod]) -> list[Options]:

@@ -19,7 +19,7 @@ from .._desired.tenant_vlans import without_former_vlans
 from .._placement.placement import Placement
 from .._pod.model import ABSENT, Declaration
 from .changes import KEEP, REMOVE, VpodChange, without
-from .scope import Desired, Options, of_devices, users_of, vlans_gone
+from .scope import Desired, Options, keeping_clients, of_devices, users_of, vlans_gone
 from .strays import Seen
 
 # What a controller holds, as vipu_info returns it: allocations, users and partitions; and the same by its host.
@@ -49,6 +49,12 @@ def teardown(
     down = [change for change in changes.values() if change.goes_down]
     gone = [declaration.absent[change.vpod] for change in down if change.kind == REMOVE]
     servers = {server for vpod in gone for server in vpod.poplar_servers}
+    kept = {
+        each["name"]
+        for options in wanted["poplar_servers"].values()
+        for each in options["containers"]
+        if each["vipu_kept"]
+    }
     is_quiet = not down and not first
     rest = wanted if is_quiet else _at_rest(declaration, changes, placement, seen, first)
     switches = of_devices(declaration, rest["tor_switches"], {*servers, *first})
@@ -60,7 +66,7 @@ def teardown(
         options["cables"] = [cable for cable in options["cables"] if cable["port"] in ports]
     return {
         "tor_switches": switches,
-        "poplar_servers": {name: rest["poplar_servers"][name] for name in servers},
+        "poplar_servers": {name: keeping_clients(rest["poplar_servers"][name], kept) for name in servers},
         "vipu_controllers": {
             host: entities
             for host in dict.fromkeys((*wanted["vipu_controllers"], *wanted["dedicated_controllers"]))

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support import eapi
+from tests.support.processes import end
 
 USER, PASSWORD = "admin", "s3cret"
 
@@ -74,8 +75,7 @@ class RunningSwitch:
 
     def stop(self) -> int:
         """Stop by SIGTERM; the exit code."""
-        self.process.terminate()
-        return self.process.wait(timeout=10)
+        return end(self.process)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from podsim.vipu.errors import Refused
 from podsim.vipu.storage import Storage
 from tests.support.checkout import PROGRAMS
 from tests.support.loopback import HOST, free_port
+from tests.support.processes import end
 
 
 @dataclass
@@ -78,8 +79,7 @@ class Controller:
 
     def stop(self) -> int:
         assert self.process
-        self.process.terminate()
-        code = self.process.wait(10)
+        code = end(self.process)
         assert self.process.stdout
         self.process.stdout.close()
         self.process = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from podsim.vipu.agent import interface_address
-from tests.support.processes import wait_until
+from tests.support.processes import ENDS_WITHIN_SECONDS, end, wait_until
 
 if TYPE_CHECKING:
     from conftest import Controller
@@ -145,7 +145,7 @@ def test_faults(idle: Controller) -> None:
     before = idle.storage.read_bytes()
     assert idle.admin("create", "allocation", "a", "--size", "4").code == 1
     assert idle.process
-    assert idle.process.wait(10) == 70
+    assert idle.process.wait(ENDS_WITHIN_SECONDS) == 70
     assert idle.storage.read_bytes() == before
     faults.unlink()
     idle.start("--faults", "faults.json")
@@ -178,8 +178,7 @@ def test_an_agent_is_a_process_that_can_go(controller: Controller, port: int, ot
         config = controller.admin("get", "partition", "p", "--gcd", "0", "--ipuof-configs").json
         assert config["devices"][0]["ip"] == "127.0.0.1"
     finally:
-        agent.terminate()
-        assert agent.wait(10) == 0
+        assert end(agent) == 0
         assert agent.stdout
         agent.stdout.close()
     wait_until(lambda: state_of(controller, "p") == "PS_ERROR")
@@ -204,8 +203,7 @@ def test_discovery(idle: Controller, port: int, other_port: int) -> None:
     try:
         wait_until(lambda: "| m1" in idle.admin("discover", "agent").out)
     finally:
-        agent.terminate()
-        agent.wait(10)
+        end(agent)
     header = " Host      | Port  | Network Interface | Time Since Last Seen | Agent Auto-Add ID"
     assert idle.admin("discover", "agents").out.splitlines()[0] == header
 

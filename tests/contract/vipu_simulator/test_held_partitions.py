@@ -16,7 +16,7 @@ from podsim.vipu.controller import Controller as ControllerCore
 from podsim.vipu.entities import Cluster, State
 from podsim.vipu.errors import Refused
 from podsim.vipu.storage import Storage
-from tests.support.processes import wait_until
+from tests.support.processes import ENDS_WITHIN_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from conftest import Controller, Pod
@@ -155,7 +155,7 @@ def test_a_call_that_hangs_hinders_no_other(controller: Controller) -> None:
     hanging = admin(controller, "list", "clusters")
     controller.create_agents(1)
     assert hanging.poll() is None
-    assert hanging.wait(60) == 0
+    assert hanging.wait(ENDS_WITHIN_SECONDS) == 0
     assert time.monotonic() - began >= 5
 
 
@@ -169,7 +169,7 @@ def test_a_restart_in_the_middle_of_a_creation(idle: Controller) -> None:
     idle.process.wait()
     assert idle.process.stdout
     idle.process.stdout.close()
-    assert creating.wait(10) == 1
+    assert creating.wait(ENDS_WITHIN_SECONDS) == 1
     idle.start("--creation-time", "30")
     status = idle.admin("get", "partition", "p", "--showjson").json["status"]
     assert (status["ready_state"], status["operation_state"]) == ("PS_PENDING", "POS_CREATING")

@@ -102,14 +102,18 @@ def test_the_controller_exports_its_metrics(fresh_pod: Any) -> None:
     assert {"vipu_agents 16", "vipu_agents_up 16", 'vipu_partitions{state="ACTIVE"} 2', "# EOF"} <= set(lines)
 
 
+def archive_options(role: str, directory: Path, release: str) -> tuple[str, str]:
+    """The options by which a role installs this release from the vendor's archive, which is made here."""
+    archive = directory / f"{release}.tar.gz"
+    write_archive(archive, release)
+    checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+    return "-e", f"{role}_archive={archive} {role}_archive_sha256={checksum} {role}_release={release}"
+
+
 def test_a_release_from_the_vendors_archive_has_to_be_that_of_the_agents(fresh_pod: Any, tmp_path: Path) -> None:
     runs = {}
     for release in ("1.17.0", "1.18.0"):
-        archive = tmp_path / f"{release}.tar.gz"
-        write_archive(archive, release)
-        checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
-        variables = f"vipu_controller_archive={archive} vipu_controller_archive_sha256={checksum}"
-        options = ("-e", f"{variables} vipu_controller_release={release}")
+        options = archive_options("vipu_controller", tmp_path, release)
         runs[release] = fresh_pod.playbook("vipu_controllers", *options)
     assert runs["1.17.0"].code != 0
     assert "Agents of another V-IPU release than the controller's 1.17.0: pod001-ipum1 has 1.18.0, " in (
@@ -120,4 +124,26 @@ def test_a_release_from_the_vendors_archive_has_to_be_that_of_the_agents(fresh_p
     assert "1.18.0" in fresh_pod.inside("ctrl001", "readlink /usr/local/bin/vipu-admin")
     assert fresh_pod.held("partitions") == ["serve", "train"]
     again = fresh_pod.playbook("vipu_controllers", *options)
+    assert (again.code, again.changes) == (0, [])
+
+
+def test_poplar_servers_get_the_program_of_their_controllers_release_alone(fresh_pod: Any, tmp_path: Path) -> None:
+    own = archive_options("vipu_controller", tmp_path, "1.18.0")
+    server = "pod001-poplar2"
+    before, writes = fresh_pod.fingerprint(), fresh_pod.write_requests()
+    refused = fresh_pod.playbook("site", *own, *archive_options("vpod", tmp_path, "1.17.0"))
+    assert refused.code == 2
+    assert "vpod_release is 1.17.0, but the V-IPU controller on ctrl001 is of release 1.18.0" in refused.messages
+    assert (fresh_pod.fingerprint(), fresh_pod.write_requests()) == (before, writes)
+
+    fitting = (*own, *archive_options("vpod", tmp_path, "1.18.0"))
+    check, run = (fresh_pod.playbook("site", *fitting, *dry) for dry in (("--check",), ()))
+    assert (run.code, run.messages) == (0, "")
+    servers = {"pod001-poplar1", "pod001-poplar2"}
+    steps = {"Copy the release's archive", "Install the release", "/usr/local/bin/vipu"}
+    assert check.predicted == {(each, step) for each in servers for step in steps}
+    assert {host for host, changed in run.changed.items() if changed} == servers
+    assert fresh_pod.inside(server, "readlink /usr/local/bin/vipu").strip() == "/opt/gc/vipu-1.18.0/vipu"
+    assert "train" in fresh_pod.inside(server, "vipu list partitions")
+    again = fresh_pod.playbook("site", *fitting)
     assert (again.code, again.changes) == (0, [])

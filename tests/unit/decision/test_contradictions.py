@@ -12,13 +12,13 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions i
     claims_of,
     contradictions,
     declared_contradictions,
-    problems_of,
     seen_server,
     too_early,
 )
 from ansible_collections.ipu.pod.plugins.plugin_utils._decision.tenancy import tenancy_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._inventory.hosts import host_variables
+from tests.support.problems import problems_of
 
 DOCUMENT: dict[str, Any] = {
     "schema": 1,

@@ -194,7 +194,7 @@ def test_a_look_without_counters_costs_what_it_has_to() -> None:
 @pytest.mark.parametrize(
     ("command", "lost"),
     [
-        ("show configuration sessions detail", ["sessions"]),
+        ("show configuration sessions detail", ["sessions", "release"]),
         ("show lldp neighbors", ["info"]),
         ("show spanning-tree blockedports", ["status"]),
     ],
@@ -211,7 +211,12 @@ def test_a_switch_that_falls_silent_is_not_asked_again() -> None:
     switch = Refusing()
     switch.silent = "show vlan"
     parts = look_of(switch)["parts"]
-    assert [name for name, part in parts.items() if part.keys() == {"message"}] == ["info", "status", "sessions"]
+    assert [name for name, part in parts.items() if part.keys() == {"message"}] == [
+        "info",
+        "status",
+        "sessions",
+        "release",
+    ]
     assert parts["info"] == {"message": "the switch could not be asked: timed out"}
     assert len(switch.requests) == 2
 

@@ -44,6 +44,24 @@ def test_one_vpod_alone_leaves_the_others_aside() -> None:
     assert list(found.wanted["poplar_servers"]) == ["p-poplar2"]
 
 
+def test_a_run_on_some_vpods_keeps_the_clients_of_those_that_share_their_servers() -> None:
+    shared = {"poplar_servers": ["p-poplar3"], "ipuof": "files", "containers": "macvlan"}
+    vpods = {
+        "alice": {**ALICE, **shared, "virtual_function": 0},
+        "bob": {**BOB, **shared, "virtual_function": 1},
+    }
+    words = {"hypervisors": ["p-poplar3"], "rnic": {"vlan": 99}, "virtual_functions": 2}
+    both = tenancy_of(declared(vpods, **words), HELD, {})
+    alone = tenancy_of(declared(vpods, **words), HELD, {}, only=["alice"])
+    goes = {**vpods, "alice": {**vpods["alice"], "state": "absent"}}
+    torn_down = tenancy_of(declared(goes, **words), HELD, {}, only=["alice"]).teardown
+    kept = [
+        [(each["name"], each["vipu_kept"]) for each in servers["p-poplar3"]["containers"]]
+        for servers in (both.wanted["poplar_servers"], alone.wanted["poplar_servers"], torn_down["poplar_servers"])
+    ]
+    assert kept == [[("alice", False), ("bob", False)], [("alice", False), ("bob", True)], [("bob", True)]]
+
+
 def test_where_a_vpod_lies_has_to_be_known() -> None:
     with pytest.raises(DeclarationError, match=r"vpods\.alice: the controller on ctrl says where it lies and"):
         tenancy_of(declared(VPODS), {}, {})
@@ -97,5 +115,5 @@ def test_a_run_on_some_vpods_is_about_their_devices_and_the_switches_of_their_cl
 
 def test_a_vpod_has_to_be_declared() -> None:
     known(declared(ALICE_GOES), ["alice", "bob"])
-    with pytest.raises(DeclarationError, match=r"'al' is no vPOD of pods.yml, which has bob, alice"):
+    with pytest.raises(DeclarationError, match=r"'al' is no vPOD of pods.yml, which has alice, bob"):
         hosts_of(declared(ALICE_GOES), ["bob", "al"])

@@ -141,7 +141,7 @@ def test_each_host_of_a_controller_has_an_address_of_its_own_in_a_cloud() -> Non
 @pytest.mark.parametrize(
     ("share", "message"),
     [
-        ({"name": "cloud002"}, "name: 'cloud002' is no declared cloud; "),
+        ({"name": "cloud002"}, "name: 'cloud002' is no declared cloud (did you mean cloud001?); known are "),
         ({"ipus_per_machine": 5}, "ipus_per_machine: 16 IPUs are no multiple of 5; use a divisor of 16"),
         (
             {"machines": "kept", "key": KEPT["key"]},

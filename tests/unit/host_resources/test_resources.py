@@ -21,6 +21,7 @@ from ansible_collections.ipu.pod.plugins.plugin_utils._host_resources.resources 
     Link,
     Made,
     Packages,
+    Program,
     Resource,
     Unit,
     differing_resources,
@@ -256,6 +257,17 @@ def test_a_user_comes_and_goes() -> None:
 def test_a_command_is_a_step_by_the_name_of_its_task() -> None:
     step = one(Made("Initialise the storage", "/var/storage"))
     assert brief(step) == ("run", "task", "Initialise the storage", "/var/storage is not there")
+
+
+def test_a_program_is_compared_by_its_checksum() -> None:
+    program = Program("/usr/local/bin/p", sha256(b"new").hexdigest())
+    assert brief(one(program)) == ("create", "file", program.path, "is not there")
+    there = path(content="new", mode="0755")
+    assert resource_steps([program], seen(paths={program.path: there})) == []
+    for other in (path(content="old", mode="0755"), {**there, "mode": "0644"}):
+        assert one(program, paths={program.path: other}).action == "update"
+    with pytest.raises(Refused, match="is a directory, where a file has to be"):
+        one(program, paths={program.path: path("directory")})
 
 
 def test_what_has_to_be_looked_at() -> None:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ ROLE = Path(__file__).resolve().parents[3] / "roles" / "vpod"
 DEFAULTS: dict[str, Any] = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
 INSECURE = {"controller": "ctrl001", "dedicated": None, "api_host": "10.1.0.1", "api_port": 8090, "user": None}
 SECURE = {**INSECURE, "user": "alice"}
-NETWORK = {"network": "ipu-alice", "interface": "rnic0", "subnet": "10.5.0.0/16", "range": "10.5.1.128/27"}
 
 
 def files(**settings: Any) -> dict[str, File]:
@@ -28,7 +26,7 @@ def files(**settings: Any) -> dict[str, File]:
 
 
 def test_an_insecure_client_says_where_the_controller_is_and_everybody_may_read_it() -> None:
-    assert vpod_resources({**DEFAULTS, "vpod_vipu": INSECURE, "vpod_owner": "alice"})[:-1] == [
+    assert vpod_resources({**DEFAULTS, "vpod_vipu": INSECURE, "vpod_owner": "alice"}) == [
         Directory("/etc/vipu"),
         File(
             "/etc/vipu/vipu-cli.hcl",
@@ -77,30 +75,24 @@ def test_credentials_of_a_dedicated_controller_are_where_that_runs() -> None:
     assert found["/etc/vipu/certs/ca.crt"].source == "/srv/vipu-server-alice/vipu-certs/client/ca.crt"
 
 
+def test_the_client_of_a_vpod_that_shares_the_server_is_for_root_alone() -> None:
+    settings = {**DEFAULTS, "vpod_vipu": SECURE, "vpod_owner": "alice", "vpod_group": "users"}
+    found = [thing for thing in vpod_resources(settings, vpod="bob") if isinstance(thing, File)]
+    names = ("certs/ca.crt", "certs/tls.crt", "certs/tls.key", "vipu-cli.hcl")
+    assert [file.path for file in found] == [f"/etc/ipu-pod/vipu/bob/{name}" for name in names]
+    assert {(file.owner, file.group, file.mode) for file in found} == {("root", "root", "0600")}
+    assert 'tls-certs="/etc/ipu-pod/vipu/bob/certs"' in (found[-1].content or "")
+
+
 def test_without_a_vpod_the_client_is_absent_and_its_configuration_goes_last() -> None:
     certificates = [Absent(f"/etc/vipu/certs/{name}") for name in ("ca.crt", "tls.crt", "tls.key")]
-    containers = Absent("/etc/ipu.pod/containers.env")
-    assert vpod_resources(DEFAULTS) == [*certificates, Absent(CLIENT), containers]
-    assert vpod_resources(DEFAULTS, is_ours=False) == [containers]
-
-
-def test_a_shell_takes_the_containers_file_as_it_says(tmp_path: Path) -> None:
-    things = vpod_resources({**DEFAULTS, "vpod_containers": NETWORK})
-    assert Directory("/etc/ipu.pod") in things
-    file = files(vpod_containers=NETWORK)["/etc/ipu.pod/containers.env"]
-    there = tmp_path / "containers.env"
-    there.write_text(file.content or "")
-    shell = ["sh", "-euc", f'. {there}; echo "$NETWORK $INTERFACE $SUBNET $RANGE|$RUN_OPTIONS"']
-    output = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.strip()
-    assert output == (
-        "ipu-alice rnic0 10.5.0.0/16 10.5.1.128/27|--network ipu-alice --ulimit memlock=-1:-1 --cap-add IPC_LOCK "
-        "--ipc host --device /dev/infiniband --volume /etc/ipuof.conf.d:/etc/ipuof.conf.d:ro"
-    )
+    assert vpod_resources(DEFAULTS) == [*certificates, Absent(CLIENT)]
+    assert vpod_resources(DEFAULTS, is_ours=False) == []
 
 
 def test_all_that_any_vpod_needs_is_looked_at() -> None:
     server = looked_by_vpod(DEFAULTS, is_server=True, is_controller=False)
-    for settings in ({}, {"vpod_vipu": INSECURE}, {"vpod_vipu": SECURE}, {"vpod_containers": NETWORK}):
+    for settings in ({}, {"vpod_vipu": INSECURE}, {"vpod_vipu": SECURE}):
         things = vpod_resources({**DEFAULTS, **settings})
         assert {thing.path for thing in things if isinstance(thing, Absent | Directory | File)} <= {*server["paths"]}
         assert {path for path, file in files(**settings).items() if file.is_secret} <= {*server["secrets"]}
@@ -121,4 +113,3 @@ def test_the_role_knows_its_files_by_the_same_names() -> None:
     variables = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())
     assert variables["vpod_header"] == vpod.HEADER
     assert variables["vpod_client_file"] == vpod.CLIENT
-    assert variables["vpod_container_file"] == vpod.CONTAINERS

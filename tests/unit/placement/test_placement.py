@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ipu.pod.plugins.plugin_utils._decision.contradictions import problems_of
 from ansible_collections.ipu.pod.plugins.plugin_utils._declaration.declaration import parse_declaration
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.degraded import degraded, unmade_clusters
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.desired import desired
 from ansible_collections.ipu.pod.plugins.plugin_utils._placement.placement import Placement, place
 from ansible_collections.ipu.pod.plugins.plugin_utils._pod.kinds import DeclarationError
+from tests.support.problems import problems_of
 
 HOST = "v"
 

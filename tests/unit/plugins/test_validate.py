@@ -38,6 +38,18 @@ def test_the_examples_are_good(inventory: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_containers_that_share_a_vlan_are_called_not_isolated_and_are_no_error() -> None:
+    done = validate("inventories/sim_containers_shared/pods.yml")
+    assert done.returncode == 0, done.stdout
+    said = " ".join((done.stdout + done.stderr).split())
+    for vpod, vlan in (("alice", 201), ("bob", 202)):
+        assert (
+            f"vpods.{vpod}.containers: containers that share a VLAN are not isolated from each other, and those of "
+            f"{vpod} share VLAN {vlan}; "
+        ) in said
+    assert "vpods.carol" not in said
+
+
 def test_all_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     bad = tmp_path / "pods.yml"
     bad.write_text("{plugin: ipu.pod.pods, schema: 1, pods: {p: {model: x, lrack: 0}}}")
@@ -109,14 +121,31 @@ def test_an_inventory_with_vpods_needs_no_controller(inventory: Path) -> None:
     assert run("-i", str(inventory)).returncode == 0
 
 
-def test_the_pods_yml_of_the_inventory_is_refused_by_its_lines(inventory: Path) -> None:
+def test_pins_that_are_no_block_are_a_warning(inventory: Path) -> None:
     document = json.loads((inventory / "pods.yml").read_text())
     document["controllers"] = {"v": {"address": "10.9.0.1"}}
     document["clusters"] = {"c": {"controller": "v", "pods": ["p"]}}
     document["vpods"] = {"alice": {"cluster": "c", "ipus": 8, "ipu_machines": ["p-ipum2", "p-ipum3"]}}
-    # The inventory takes it; that the pins are no block, only placement sees.
+    # It may be there already, as in a pod that was adopted.
     (inventory / "pods.yml").write_text(json.dumps(document, indent=2))
-    line = (inventory / "pods.yml").read_text().splitlines().index('      "ipu_machines": [') + 1
+    done = run("-i", str(inventory))
+    assert done.returncode == 0
+    assert "vpods.alice.ipu_machines: p-ipum2..3 are no aligned block of" in " ".join(done.stderr.split())
+
+
+def test_vpods_that_find_no_place_in_an_empty_pod_are_refused_by_their_line(inventory: Path) -> None:
+    document = json.loads((inventory / "pods.yml").read_text())
+    rack = {"model": "bow-pod64", "addressing": "multi-rack", "poplar_servers": 2}
+    document["pods"] = {"p": {**rack, "lrack": 1}, "q": {**rack, "lrack": 2}}
+    document["controllers"] = {"v": {"address": "10.9.0.1", "mode": "secure"}}
+    document["clusters"] = {"c": {"controller": "v", "pods": ["p", "q"]}}
+    of_all = {"cluster": "c", "ipus": 64}
+    document["vpods"] = {
+        name: {**of_all, "vlan": 200 + number, "users": [name], "poplar_servers": [f"p-poplar{number}"]}
+        for number, name in enumerate(("alice", "bob"), start=1)
+    }
+    (inventory / "pods.yml").write_text(json.dumps(document, indent=2))
     done = run("-i", str(inventory))
     assert done.returncode != 0
-    assert f"pods.yml:{line}:7: vpods.alice.ipu_machines: p-ipum2..3 are no aligned block of" in done.stdout
+    assert "vpods.bob" in done.stdout
+    assert "find no free aligned block" in done.stdout

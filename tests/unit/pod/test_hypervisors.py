@@ -125,7 +125,8 @@ def test_a_bare_metal_server_in_two_vpods_is_refused_with_both_places() -> None:
     [
         (
             document({"hypervisors": ["p-poplar7"]}),
-            "pods.p.hypervisors: 'p-poplar7' is no Poplar server; the servers are p-poplar1, p-poplar2",
+            "pods.p.hypervisors: 'p-poplar7' is no Poplar server (did you mean p-poplar2?); the servers are p-poplar1, "
+            "p-poplar2",
         ),
         (
             document({"rnic": None}, alice=guest(101, 0)),

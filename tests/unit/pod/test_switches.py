@@ -89,7 +89,8 @@ def test_one_sentence_on_the_tor(words: dict[str, Any], message: str) -> None:
         ),
         (
             {"Et29": {"role": "storage", "vlan": "stor"}},
-            "pods.p.tor.ports.Et29.vlan: 'stor' is no VLAN of pods.p.vlans; known are storage, quarantine",
+            "pods.p.tor.ports.Et29.vlan: 'stor' is no VLAN of pods.p.vlans (did you mean storage?); known are "
+            "storage, quarantine",
         ),
         ({"Et1": {"vlans": ["x"]}}, "pods.p.tor.ports.Et1.vlans: 'x' is no VLAN of pods.p.vlans"),
         ({"Et1": {"vlan": 5000}}, "pods.p.tor.ports.Et1.vlan: 5000 is not a whole number from 1 to 4094"),

@@ -135,6 +135,8 @@ def test_nics_in_sysfs(tmp_path: Path) -> None:
     for function, driver in {first: "mlx5_core", second: "vfio-pci"}.items():
         (tmp_path / "drivers" / driver).mkdir(parents=True)
         (function / "driver").symlink_to(tmp_path / "drivers" / driver)
+    (first / "infiniband_verbs" / "uverbs3").mkdir(parents=True)
+    (pf / "net" / "rnic0" / "mtu").write_text("9000\n")
     (pf / "sriov_totalvfs").write_text("8\n")
     (tmp_path / "class" / "net" / "rnic0").symlink_to(pf / "net" / "rnic0")
     (pf / "net" / "rnic0" / "device").symlink_to(pf)
@@ -144,8 +146,9 @@ def test_nics_in_sysfs(tmp_path: Path) -> None:
     assert sysfs.pci_addresses() == {"rnic0": "0000:81:00.0"}
     assert sysfs.max_virtual_functions() == {"rnic0": 8}
     assert sysfs.rdma_devices() == ["mlx5_0"]
+    assert (sysfs.mtu("rnic0"), sysfs.mtu("lo")) == ("9000", "")
     assert sysfs.functions("rnic0") == [
-        Function(0, "0000:81:00.2", "mlx5_core", ("vf0",)),
+        Function(0, "0000:81:00.2", "mlx5_core", ("vf0",), ("uverbs3",)),
         Function(1, "0000:81:00.3", "vfio-pci", ()),
     ]
     assert sysfs.functions("lo") == []

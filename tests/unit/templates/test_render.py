@@ -21,7 +21,7 @@ POD: dict[str, Any] = {"name": HOSTILE, "switch": {"name": "", "ports": []}, "vp
 
 def test_every_template_is_used_and_all_that_are_used_are_there() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in PLUGINS.rglob("*.py"))
-    named = set(re.findall(r'"([\w-]+\.(?:html|css|js|svg|md|conf|service|py|hcl|env|yml))"', sources))
+    named = set(re.findall(r'"([\w-]+\.(?:html|css|js|svg|md|conf|service|py|hcl|yml|sudoers|timer|toml))"', sources))
     assert named >= TEMPLATES
     assert set(re.findall(r'render\(\s*"([^"]+)"', sources)) <= TEMPLATES
 
