@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._anonymous.archive import facts_by_device
 from tests.support.checkout import ROOT
-from tests.support.loopback import free_port
+from tests.support.loopback import closed_port, free_port
 from tests.support.simulated_tor import Tor, over, running_tor
 
 PLAYBOOK = ROOT / "playbooks" / "first_contact.yml"
@@ -69,8 +69,8 @@ def test_more_names_can_be_given_and_a_simulated_pod_says_so(tmp_path: Path) -> 
 
 
 def test_a_pod_without_an_answer_gives_no_file(tmp_path: Path) -> None:
-    with running_tor(tmp_path) as tor:
-        prepare(tor, ansible_httpapi_port=free_port())
+    with running_tor(tmp_path) as tor, closed_port() as port:
+        prepare(tor, ansible_httpapi_port=port)
         run = tor.playbook(PLAYBOOK, *ALONE)
     assert run.returncode != 0
     assert "no device has answered" in run.stdout + run.stderr

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ipu.pod.plugins.plugin_utils._desired.roce import REFERENCE
-from tests.support.loopback import free_port
+from tests.support.loopback import closed_port, free_port
 from tests.support.simulated_tor import Tor, over, running_tor
 
 MAC = {"mac": "0c:42:a1:00:00:01", "port": "Ethernet9/1"}
@@ -99,8 +99,8 @@ def test_a_look_tells_who_is_changing_the_switch(tmp_path: Path) -> None:
 
 
 def test_a_switch_that_is_not_there_is_an_error_and_not_an_empty_look(tmp_path: Path) -> None:
-    with running_tor(tmp_path) as tor:
-        declare(tor, ansible_httpapi_port=free_port())
+    with running_tor(tmp_path) as tor, closed_port() as port:
+        declare(tor, ansible_httpapi_port=port)
         (look,) = results(tor, {"ipu.pod.tor_look": {}})
     assert look["failed"]
     assert look["msg"].startswith("the switch could not be asked: ")

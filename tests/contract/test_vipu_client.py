@@ -19,7 +19,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.declared import Poli
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.engine import Engine
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.fields import COMPUTED
 from tests.support.checkout import PROGRAMS
-from tests.support.loopback import HOST, free_port, started
+from tests.support.loopback import HOST, closed_port, free_port, started
 from tests.support.processes import end
 from tests.support.simulated_controller import agent_processes
 
@@ -127,7 +127,8 @@ def test_somebody_elses_partition_is_left_alone(installation: Installation, agen
 def test_an_agent_that_does_not_answer_stops_the_run_and_is_named(
     installation: Installation, agent_ports: list[int]
 ) -> None:
-    outcome = installation.converge(tenant([*agent_ports[:2], free_port(), agent_ports[3]]))
+    with closed_port() as port:
+        outcome = installation.converge(tenant([*agent_ports[:2], port, agent_ports[3]]))
     result = outcome.result()
     assert result["failed_step"]["name"] == "pod001-ipum3"
     assert [step["name"] for step in result["done"]] == ["pod001-ipum1", "pod001-ipum2"]

@@ -23,7 +23,7 @@ from ansible_collections.ipu.pod.plugins.module_utils._vipu.dialect import ADMIN
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.entities import ALLOCATION, PARTITION
 from ansible_collections.ipu.pod.plugins.module_utils._vipu.user_service import UserService, connect
 from tests.support.checkout import PROGRAMS
-from tests.support.loopback import HOST, free_port, started
+from tests.support.loopback import HOST, closed_port, free_port, started
 from tests.support.processes import end
 from tests.support.simulated_controller import agent_processes
 
@@ -229,9 +229,10 @@ def test_both_transports_read_the_same(both: Callable[[str], Client]) -> None:
 
 
 def test_nobody_there_is_named() -> None:
-    port = free_port()
-    with connect(HOST, port, Credentials()) as channel, pytest.raises(DeviceError, match=rf"{HOST}:{port}: "):
-        UserService(channel, f"{HOST}:{port}", Credentials()).read()
+    with closed_port() as port, connect(HOST, port, Credentials()) as channel:
+        service = UserService(channel, f"{HOST}:{port}", Credentials())
+        with pytest.raises(DeviceError, match=rf"{HOST}:{port}: "):
+            service.read()
 
 
 def test_a_certificate_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.loopback import free_port
+from tests.support.loopback import closed_port
 from tests.support.playbook_run import run_playbook
 
 PODS = {
@@ -61,11 +61,12 @@ def test_a_switch_that_is_not_there_is_not_taken_for_one_that_was_seen(tmp_path:
         "ansible_network_os": "arista.eos.eos",
         "ansible_user": "admin",
         "ansible_password": "s3cret",
-        "ansible_port": free_port(),
         "ansible_python_interpreter": sys.executable,
     }
-    (tmp_path / "group_vars" / "switches.yml").write_text(yaml.safe_dump(command_line))
-    done = run_playbook("verify", inventory=tmp_path, COLUMNS="1000")
+    with closed_port() as port:
+        command_line["ansible_port"] = port
+        (tmp_path / "group_vars" / "switches.yml").write_text(yaml.safe_dump(command_line))
+        done = run_playbook("verify", inventory=tmp_path, COLUMNS="1000")
     assert done.returncode != 0
     assert "p-tor: the switch could not be asked: " in done.stdout
     assert "; start it, or correct its address in pods.yml\n  Nothing has been touched." in done.stdout

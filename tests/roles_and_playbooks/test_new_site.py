@@ -13,7 +13,7 @@ import yaml
 
 from tests.support.checkout import PROGRAMS, ROOT
 from tests.support.installed_collection import InstalledCollection
-from tests.support.loopback import free_port
+from tests.support.loopback import closed_port
 from tests.support.simulated_pod import NEWEST_ANSIBLE
 
 WRITTEN = ROOT / "playbooks" / "files" / "new_site"
@@ -79,8 +79,9 @@ def test_what_is_written_is_right_and_nothing_is_changed_until_somebody_says_wha
     assert variables["pod001-tor"]["ansible_network_os"] == "arista.eos.eos"
     assert variables["pod001-poplar1"]["ansible_user"] == "ipuuser"
     # No host answers at this port, and none has to.
-    nowhere = ("-e", "ansible_host=127.0.0.1", "-e", f"ansible_port={free_port()}")
-    planned = installed.run("ansible-playbook", "ipu.pod.plan", *nowhere, directory=site)
+    with closed_port() as port:
+        nowhere = ("-e", "ansible_host=127.0.0.1", "-e", f"ansible_port={port}")
+        planned = installed.run("ansible-playbook", "ipu.pod.plan", *nowhere, directory=site)
     assert planned.returncode == 0, planned.stdout + planned.stderr
     plan = json.loads((site / "plan" / "plan.json").read_text())
     assert plan["steps"] == []

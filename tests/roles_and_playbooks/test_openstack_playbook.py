@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.loopback import free_port
+from tests.support.loopback import closed_port
 from tests.support.playbook_run import run_playbook
 
 
@@ -42,7 +42,6 @@ def test_a_cloud_that_clouds_yaml_does_not_have_is_named(tmp_path: Path) -> None
 
 def test_a_keystone_that_does_not_answer_is_named(tmp_path: Path) -> None:
     auth = {
-        "auth_url": f"http://127.0.0.1:{free_port()}/v3",
         "username": "admin",
         "password": "s3cret",
         "project_name": "admin",
@@ -51,10 +50,12 @@ def test_a_keystone_that_does_not_answer_is_named(tmp_path: Path) -> None:
     }
     clouds, inventory = tmp_path / "clouds.yaml", tmp_path / "inventory"
     inventory.mkdir()
-    clouds.write_text(yaml.safe_dump({"clouds": {"here": {"auth": auth, "region_name": "RegionOne"}}}))
-    done = run_playbook(
-        "site", inventory=inventory_in(inventory, entry="here"), COLUMNS="1000", OS_CLIENT_CONFIG_FILE=str(clouds)
-    )
+    with closed_port() as port:
+        auth["auth_url"] = f"http://127.0.0.1:{port}/v3"
+        clouds.write_text(yaml.safe_dump({"clouds": {"here": {"auth": auth, "region_name": "RegionOne"}}}))
+        done = run_playbook(
+            "site", inventory=inventory_in(inventory, entry="here"), COLUMNS="1000", OS_CLIENT_CONFIG_FILE=str(clouds)
+        )
     assert done.returncode != 0
     assert "cloud001: cloud here: Keystone does not answer" in done.stdout
     assert "s3cret" not in done.stdout + done.stderr

@@ -14,6 +14,7 @@ from tests.support.playbook_run import JSON_OUTPUT, PlaybookRun, read_run, run_p
 
 # Actions that ask no host.
 ON_THE_CONTROL_NODE = {
+    "ipu.pod.scope",
     "ipu.pod.slurm_plan",
     *(f"ansible.builtin.{name}" for name in ("assert", "add_host", "include_role", "validate_argument_spec")),
 }

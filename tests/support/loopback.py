@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,14 @@ def free_port() -> int:
             except OSError:
                 continue
         return port
+
+
+@contextlib.contextmanager
+def closed_port() -> Iterator[int]:
+    """A TCP port that refuses connections, and that no test beside this one gets meanwhile."""
+    with socket.socket() as held:
+        held.bind((HOST, 0))
+        yield held.getsockname()[1]
 
 
 def started(argv: list[str], directory: Path, port: int) -> subprocess.Popen[bytes]:

@@ -16,6 +16,7 @@ from artefact import build
 from sign_artefact import sign
 
 from tests.support.checkout import PROGRAMS, ROOT
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed on this machine")
 
@@ -35,7 +36,9 @@ def trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         public.write_bytes(gpg("--export", OURS))
         yield public
     finally:
-        subprocess.run(["gpgconf", "--kill", "all"], check=False, capture_output=True)
+        subprocess.run(["gpgconf", "--kill", "all"], check=True, capture_output=True)
+        # An agent that ends removes its sockets.
+        wait_until(lambda: not list(directory.glob("S.*")))
         shutil.rmtree(directory)
 
 

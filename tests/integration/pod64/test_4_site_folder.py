@@ -30,7 +30,7 @@ def test_the_playbooks_of_the_artefact_keep_a_pod_as_it_is(pod: Any, programs: P
     before, writes = pod.fingerprint(), pod.write_requests()
     for playbook in ("ipu.pod.site", "ipu.pod.verify"):
         run = installed.run("ansible-playbook", playbook, "-e", f"podsim_state={STATE}", directory=site)
-        assert (run.returncode, run.stderr) == (0, "")
+        assert (run.returncode, run.stderr) == (0, ""), run.stdout
     assert (pod.fingerprint(), pod.write_requests()) == (before, writes)
     drift = installed.run("ansible-playbook", "ipu.pod.drift", "-e", f"podsim_state={STATE}", directory=site)
     assert drift.returncode == 0, drift.stdout + drift.stderr
