@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,19 @@ from tests.support.installed_collection import InstalledCollection
 from tests.support.simulated_pod import NEWEST_ANSIBLE, STATE
 
 
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """Where somebody's home is made."""
+    # The paths of ssh's control sockets must be short.
+    with tempfile.TemporaryDirectory(prefix="home-") as directory:
+        yield Path(directory) / "home"
+
+
 @pytest.mark.parametrize("programs", [PROGRAMS, NEWEST_ANSIBLE], ids=["oldest", "newest"])
-def test_the_playbooks_of_the_artefact_keep_a_pod_as_it_is(pod: Any, programs: Path, tmp_path: Path) -> None:
+def test_the_playbooks_of_the_artefact_keep_a_pod_as_it_is(pod: Any, programs: Path, home: Path) -> None:
     if not (programs / "ansible-playbook").exists():
         pytest.skip("no python3.13 on this machine when `make setup` ran; without it there is no newest Ansible")
-    installed = InstalledCollection(tmp_path / "home", programs)
+    installed = InstalledCollection(home, programs)
     installed.install()
     assert installed.run("ansible-playbook", "ipu.pod.new_site", "-e", "site=mine").returncode == 0
     site = installed.home / "mine"
