@@ -18,6 +18,7 @@ INVENTORY = ROOT / "inventories" / "sim_backend_ai"
 # Actions that ask no host.
 ON_THE_CONTROL_NODE = {
     "ipu.pod.backend_ai_plan",
+    "ipu.pod.scope",
     *(f"ansible.builtin.{name}" for name in ("assert", "include_role", "validate_argument_spec")),
 }
 
