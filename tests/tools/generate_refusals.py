@@ -50,6 +50,8 @@ OF_A_FILE = re.compile(r"^\s*[#{;,\[]|\n|\|\||\bO\(")
 UNTOUCHED = "Nothing has been touched."
 # They say what keys mean, in docs/inventory.md.
 KEYS = ("keys.py", "cloud_keys.py")
+# A group of a regular expression, in the sentence that replaces what it found.
+GROUP = re.compile(r"\\\d")
 LUA_REFUSAL = re.compile(r'refuse\(("(?:[^"\\]|\\.)*"(?:\s*\.\.\s*"(?:[^"\\]|\\.)*")*)')
 LUA_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 JINJA = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -96,7 +98,7 @@ def in_python(source: str) -> Iterator[str]:
         is_sentence = isinstance(node, ast.JoinedStr) and words(text) >= NOT_SHORT
         is_one = (id(node) in raised or "; " in text or is_sentence) and not OF_A_FILE.search(text)
         if is_one and words(text) >= WORDS:
-            yield " ".join(text.split())
+            yield GROUP.sub("…", " ".join(text.split()))
 
 
 def words(text: str) -> int:

@@ -18,6 +18,7 @@ def check(name):
     yield f"vpods.{name}: this has {name!r} twice; keep " "one"
     yield "this is wrong; correct it"
     yield f"{name} is held by {name} since this morning"
+    yield re.sub("a (.+)", r"\\1 is not known here; leave it out", name)
     return f"{name} short", "a text of a table that names nothing at all"
 '''
 
@@ -33,6 +34,7 @@ def test_messages_of_exceptions_and_other_sentences_are_found_and_nothing_else()
         "vpods.…: this has … twice; keep one",
         "this is wrong; correct it",
         "… is held by … since this morning",
+        "… is not known here; leave it out",
     ]
 
 
