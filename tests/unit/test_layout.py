@@ -322,3 +322,10 @@ def test_who_changes_something_under_a_lock_checks_it_before(path: Path) -> None
     assert bool(takes) == bool(plays)
     for play in plays:
         assert RENEWAL in [task.get("ansible.builtin.include_role") for task in play.get("pre_tasks", [])], play["name"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "inventories").glob("*/group_vars")), ids=name)
+def test_the_variables_of_an_inventory_are_mappings_also_where_they_are_links(path: Path) -> None:
+    files = sorted(path.rglob("*.yml"))
+    assert files, "a link that became a file?"
+    assert [name(file) for file in files if not isinstance(yaml.safe_load(file.read_text()), dict)] == []
