@@ -379,8 +379,26 @@ def test_a_partition_of_a_deleted_machine_goes_and_no_other(pod: Pod, partitions
     administrator(pod, "remove partition kept")
 
 
-def test_a_tenant_does_what_the_documentation_says(pod: Pod, alice: Any, user_data: Path, deleted: None) -> None:
+@pytest.fixture(name="emptied")
+def _emptied(alice: Any, deleted: None) -> Iterator[Any]:
+    """Alice's project without a machine or a volume, before and after."""
     assert deleted is None
+    yield alice
+    for server in alice.compute.servers():
+        alice.delete_server(server.id, wait=True, timeout=PATIENCE)
+    for volume in alice.block_storage.volumes():
+        alice.delete_volume(volume.id, wait=True, timeout=PATIENCE)
+
+
+def consoles(tenant: Any) -> str:
+    """What the consoles of a tenant's machines say."""
+    return "\n".join(
+        f"{server.name}, {server.status}: {tenant.compute.get_server_console_output(server.id)['output']}"
+        for server in tenant.compute.servers()
+    )
+
+
+def test_a_tenant_does_what_the_documentation_says(pod: Pod, emptied: Any, user_data: Path) -> None:
     script = ["bash", f"{ROOT}/docs/virtual-machines/tenant.sh", "alice", "16", user_data, STATE / "id_ed25519"]
     path = f"{PROGRAMS}:{os.environ['PATH']}"
     done = subprocess.run(
@@ -392,7 +410,7 @@ def test_a_tenant_does_what_the_documentation_says(pod: Pod, alice: Any, user_da
         check=False,
     )
     said = done.stdout
-    assert done.returncode == 0, said
+    assert done.returncode == 0, f"{said.splitlines()[-1]}\n{said}{consoles(emptied)}"
     assert secrets_in(said, pod.inside("ctrl001", SHOW_KEYS).split()) == []
     steps = dict(step.split("\n", 1) for step in said.split("\n==> ")[1:])
     assert list(steps) == [
@@ -405,6 +423,6 @@ def test_a_tenant_does_what_the_documentation_says(pod: Pod, alice: Any, user_da
     ]
     assert "partition alice-first: 128 MiB to and from 4 IPU-Machines" in steps["5. Run a workload"]
     assert steps["6. Delete the machine; its volume goes to the next one"].endswith("\nkept from the first machine\n")
-    left = [alice.compute.servers(), alice.block_storage.volumes(), alice.compute.keypairs()]
+    left = [emptied.compute.servers(), emptied.block_storage.volumes(), emptied.compute.keypairs()]
     assert [[each.name for each in found] for found in left] == [[], [], ["key"]]
     assert partitions_of(pod) == set()

@@ -75,6 +75,11 @@ def test_every_cable_is_an_inherited_tap_of_its_namespace(floor: Floor, tmp_path
     ]
 
 
+def test_its_kernel_does_without_the_test_of_a_timer_that_is_late_on_a_busy_host(floor: Floor, tmp_path: Path) -> None:
+    command = launch_command(floor.virtual_machines[0], floor.networks, VmImage(tmp_path), StateDirectory(tmp_path))
+    assert "no_timer_check" in option(command, "-append")[0].split()
+
+
 def test_no_two_machines_share_a_file_or_a_mac(floor: Floor, tmp_path: Path) -> None:
     state = StateDirectory(tmp_path / "pod")
     commands = [launch_command(each, floor.networks, VmImage(tmp_path), state) for each in floor.virtual_machines]

@@ -30,6 +30,11 @@ def test_a_pc_starts_from_its_first_partition_and_linux_has_the_rest() -> None:
     assert {entry for entry in unused if any(entry[4:])} == set()
 
 
+def test_its_kernel_does_without_the_test_of_a_timer_that_is_late_on_a_busy_host() -> None:
+    (options,) = (line for line in guest_image.BOOT_MENU.read_text().splitlines() if line.split()[0] == "APPEND")
+    assert "no_timer_check" in options.split()
+
+
 def test_it_has_what_its_programs_import_and_no_part_of_a_controller() -> None:
     with tarfile.open(fileobj=io.BytesIO(guest_image.files())) as archive:
         modes = {member.name: member.mode for member in archive}
