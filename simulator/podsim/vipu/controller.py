@@ -16,6 +16,7 @@ from podsim.vipu.agent_api import Fleet
 from podsim.vipu.entities import Agent, Partition, State, User
 from podsim.vipu.errors import conflict
 from podsim.vipu.metrics import Sample
+from podsim.vipu.rpc import Unreachable
 from podsim.vipu.storage import Storage
 
 
@@ -91,9 +92,11 @@ class Controller:
         """Adds an agent that answers."""
         rules.create_agent(self.state(), name, host, port)
         agent = Agent(name, host, port)
-        answer = self._fleet.facts([agent])[name]
-        if answer is None:
-            raise conflict(f"agent '{name}' at {host}:{port} does not answer: is it running and reachable?")
+        try:
+            answer = self._fleet.first_facts(agent)
+        except Unreachable as error:
+            said = f"agent '{name}' at {host}:{port} does not answer: is it running and reachable? ({error})"
+            raise conflict(said) from None
         with self._lock:
             self._change(rules.create_agent(self.state(), name, host, port))
             self._note(name, answer)

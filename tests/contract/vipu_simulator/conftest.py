@@ -21,6 +21,7 @@ from podsim.vipu.controller import Controller as ControllerCore
 from podsim.vipu.controller import Durations
 from podsim.vipu.entities import Agent, Cluster, State
 from podsim.vipu.errors import Refused
+from podsim.vipu.rpc import Unreachable
 from podsim.vipu.storage import Storage
 from tests.support.checkout import PROGRAMS
 from tests.support.loopback import HOST, free_port
@@ -118,6 +119,11 @@ class Fleet:
 
     def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
         self.held.update({agent.id: list(partition_ids) for agent, partition_ids in held.items()})
+
+    def first_facts(self, agent: Agent) -> dict[str, Any]:
+        if agent.id in self.down:
+            raise Unreachable("it is down")
+        return self._about(agent)
 
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
         return {agent.id: None if agent.id in self.down else self._about(agent) for agent in agents}

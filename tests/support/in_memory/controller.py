@@ -56,6 +56,11 @@ class Fleet:
     def __init__(self) -> None:
         self.down: set[str] = set()
 
+    def first_facts(self, agent: Agent) -> dict[str, Any]:
+        if agent.id in self.down:
+            raise Unreachable("it is down")
+        return self._about(agent)
+
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
         return {agent.id: None if agent.id in self.down else self._about(agent) for agent in agents}
 
