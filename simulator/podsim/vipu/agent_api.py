@@ -18,8 +18,8 @@ from podsim.vipu.rpc_client import Client
 class Fleet(Protocol):
     """Reaches agents."""
 
-    def first_facts(self, agent: Agent) -> dict[str, Any]:
-        """The facts of the machine of an agent that is to be added. Raises Unreachable: it does not answer."""
+    def ask(self, agent: Agent) -> dict[str, Any]:
+        """The facts of one agent's machine now. Raises Unreachable or Refused with the reason why it gives none."""
 
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
         """The facts of each agent's machine now (see machine.facts), by agent id; None where it does not answer."""
@@ -29,21 +29,19 @@ class Fleet(Protocol):
 
 
 class RealFleet:
-    """Reaches agents over the network, all of them at once; `timeout` in seconds, and `first` for the first answer.
+    """Reaches agents over the network, all of them at once; `timeout` in seconds.
 
     One that is slow because its machine is busy is not down: partitions would go into an error, and that be stored.
-    Whoever adds one waits for it alone, and is told that it is down only when it is.
     """
 
-    def __init__(self, timeout: float = 5.0, first: float = 30.0) -> None:
+    def __init__(self, timeout: float = 5.0) -> None:
         self._timeout = timeout
-        self._first = first
         self._clients: dict[str, Client] = {}
 
-    def first_facts(self, agent: Agent) -> dict[str, Any]:
+    def ask(self, agent: Agent) -> dict[str, Any]:
         """See Fleet."""
         client = self._client(f"{agent.host}:{agent.port}")
-        return client.result(client.start(interfaces.AGENT, "GetFacts", {}, self._first))
+        return client.result(client.start(interfaces.AGENT, "GetFacts", {}, self._timeout))
 
     def facts(self, agents: Iterable[Agent]) -> dict[str, dict[str, Any] | None]:
         """See Fleet."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from podsim.vipu import partition_life, partitions, rules
 from podsim.vipu.agent_api import Fleet
 from podsim.vipu.entities import Agent, Partition, State, User
-from podsim.vipu.errors import conflict
+from podsim.vipu.errors import Refused, conflict
 from podsim.vipu.metrics import Sample
 from podsim.vipu.rpc import Unreachable
 from podsim.vipu.storage import Storage
@@ -93,8 +93,8 @@ class Controller:
         rules.create_agent(self.state(), name, host, port)
         agent = Agent(name, host, port)
         try:
-            answer = self._fleet.first_facts(agent)
-        except Unreachable as error:
+            answer = self._fleet.ask(agent)
+        except (Unreachable, Refused) as error:
             said = f"agent '{name}' at {host}:{port} does not answer: is it running and reachable? ({error})"
             raise conflict(said) from None
         with self._lock:

@@ -120,7 +120,7 @@ class Fleet:
     def hold(self, held: Mapping[Agent, Sequence[str]]) -> None:
         self.held.update({agent.id: list(partition_ids) for agent, partition_ids in held.items()})
 
-    def first_facts(self, agent: Agent) -> dict[str, Any]:
+    def ask(self, agent: Agent) -> dict[str, Any]:
         if agent.id in self.down:
             raise Unreachable("it is down")
         return self._about(agent)

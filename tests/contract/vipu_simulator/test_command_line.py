@@ -226,8 +226,17 @@ def test_an_agent_that_does_not_answer_is_not_created(controller: Controller) ->
     before = controller.storage.read_bytes()
     refused = controller.admin("create", "agent", "ag1", "--host", "127.0.0.1", "--port", "1")
     assert refused.code == 1
-    assert "agent 'ag1' at 127.0.0.1:1 does not answer" in refused.err
+    said = "agent 'ag1' at 127.0.0.1:1 does not answer: is it running and reachable? (no answer from 127.0.0.1:1: "
+    assert said in refused.err
+    assert "Connection refused" in refused.err
     assert controller.storage.read_bytes() == before
+
+
+def test_something_else_that_answers_is_not_an_agent(controller: Controller) -> None:
+    port = str(controller.admin_port)
+    refused = controller.admin("create", "agent", "ag1", "--host", "127.0.0.1", "--port", port)
+    assert refused.code == 1
+    assert f"agent 'ag1' at 127.0.0.1:{port} does not answer: is it running and reachable? (" in refused.err
 
 
 def test_partitions_and_their_files(controller: Controller, home: Path) -> None:

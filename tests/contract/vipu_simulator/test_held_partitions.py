@@ -9,12 +9,11 @@ import threading
 import time
 from pathlib import Path
 from sys import executable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from podsim.vipu import agent, machine, rules
-from podsim.vipu.agent_api import RealFleet
 from podsim.vipu.controller import Controller as ControllerCore
-from podsim.vipu.entities import Agent, Cluster, State
+from podsim.vipu.entities import Cluster, State
 from podsim.vipu.errors import Refused
 from podsim.vipu.storage import Storage
 from tests.support.processes import ENDS_WITHIN_SECONDS, wait_until
@@ -90,24 +89,6 @@ def test_a_process_holds_partitions_beyond_the_life_of_its_controller(controller
         controller.stop()
         assert partitions.ids == ["p"]
     finally:
-        server.stop(grace=None).wait()
-
-
-def test_whoever_adds_an_agent_waits_longer_for_its_first_answer_than_a_look_does(port: int) -> None:
-    looked = threading.Event()
-
-    def facts() -> dict[str, Any]:
-        looked.wait()
-        return machine.facts("m1", "1.18.0", "10.5.1.1", 2112)
-
-    server = agent.start(f"127.0.0.1:{port}", facts)
-    fleet, slow = RealFleet(timeout=0.1), Agent("ag1", "127.0.0.1", port)
-    try:
-        assert fleet.facts([slow]) == {"ag1": None}
-        threading.Timer(0.2, looked.set).start()
-        assert fleet.first_facts(slow)["name"] == "m1"
-    finally:
-        looked.set()
         server.stop(grace=None).wait()
 
 

@@ -56,7 +56,7 @@ class Fleet:
     def __init__(self) -> None:
         self.down: set[str] = set()
 
-    def first_facts(self, agent: Agent) -> dict[str, Any]:
+    def ask(self, agent: Agent) -> dict[str, Any]:
         if agent.id in self.down:
             raise Unreachable("it is down")
         return self._about(agent)
